@@ -1,0 +1,178 @@
+#include "core/index.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "core/error.hpp"
+#include "core/escape.hpp"
+#include "core/json.hpp"
+#include "core/shard.hpp"
+
+namespace tensorfs {
+namespace {
+
+/// Five million tensors; a guard against being made to read whatever is called an index.
+constexpr std::uint64_t max_index_size = 1'000'000'000;
+
+bool has_parent_reference(std::string_view path) {
+    while (true) {
+        const std::size_t slash = path.find('/');
+        if (path.substr(0, slash) == "..") return true;
+        if (slash == std::string_view::npos) return false;
+        path.remove_prefix(slash + 1);
+    }
+}
+
+}  // namespace
+
+std::string_view shard_path_problem(std::string_view path) {
+    if (path.empty()) return "it is empty";
+    if (path.find('\0') != std::string_view::npos) return "it holds a NUL byte";
+    if (path.front() == '/') return "it is absolute";
+    if (path.find('\\') != std::string_view::npos) return "it holds a backslash";
+    if (path.size() >= 2 && path[1] == ':') return "it begins with a drive letter";
+    if (has_parent_reference(path)) return "it leads out of the index's folder with \"..\"";
+    return {};
+}
+
+/// Reads one index's text.
+class IndexReader {
+public:
+    IndexReader(Index& index, const std::string& path) : index_(index), path_(path) {}
+
+    void read(const json::Text& text) {
+        if (!simdjson::validate_utf8(text.view().data(), text.view().size())) invalid("it is not UTF-8");
+        try {
+            json::parse_object(text, [&](std::string_view key, json::Value value) {
+                if (key == "weight_map") {
+                    if (has_map_) throw json::SyntaxError("\"weight_map\" stands twice");
+                    has_map_ = true;
+                    read_map(value);
+                } else if (key == "metadata" && value.type() == json::Type::object) {
+                    read_metadata(value);
+                } else {
+                    value.validate();
+                }
+            });
+        } catch (const json::SyntaxError& e) {
+            invalid(e.what());
+        }
+        if (!has_map_) invalid("it has no \"weight_map\"");
+        sort_shards();
+        sort_entries();
+        if (!problems_.empty()) throw Error(std::move(problems_));
+    }
+
+private:
+    [[noreturn]] void invalid(std::string text) const {
+        throw Error({Kind::InvalidIndex, path_, {}, "the index: " + std::move(text)});
+    }
+
+    void read_map(json::Value map) {
+        map.fields([&](std::string_view name, json::Value value) {
+            const std::uint64_t at = index_.names_.size();
+            index_.names_.insert(index_.names_.end(), name.begin(), name.end());
+            index_.entries_.push_back(
+                {at, static_cast<std::uint32_t>(name.size()), shard_number(value.string(scratch_))});
+        });
+    }
+
+    void read_metadata(json::Value metadata) {
+        metadata.fields([&](std::string_view key, json::Value value) {
+            if (key == "total_size" && value.type() == json::Type::number) {
+                index_.total_size_ = value.unsigned_integer();
+            } else {
+                value.validate();
+            }
+        });
+    }
+
+    std::uint32_t shard_number(std::string_view path) {
+        if (!index_.shards_.empty() && index_.shards_[latest_] == path) return latest_;  // mostly so
+        const auto [found, is_new] =
+            numbers_.try_emplace(std::string(path), static_cast<std::uint32_t>(index_.shards_.size()));
+        if (is_new) {
+            index_.shards_.emplace_back(path);
+            check_path(path);
+        }
+        return latest_ = found->second;
+    }
+
+    void check_path(std::string_view path) {
+        if (const std::string_view problem = shard_path_problem(path); !problem.empty()) {
+            problems_.push_back({Kind::InvalidShardPath,
+                                 path_,
+                                 {},
+                                 "the index names a shard " + in_quotes(path) + ": " + std::string(problem)});
+        } else if (!path.ends_with(".safetensors")) {
+            problems_.push_back({Kind::InvalidIndex,
+                                 path_,
+                                 {},
+                                 "the index names " + in_quotes(path) + ", which is no .safetensors file"});
+        }
+    }
+
+    void sort_shards() {
+        std::vector<std::uint32_t> order(index_.shards_.size());
+        std::iota(order.begin(), order.end(), 0U);
+        std::sort(order.begin(), order.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return index_.shards_[a] < index_.shards_[b]; });
+        std::vector<std::string> sorted(order.size());
+        std::vector<std::uint32_t> position(order.size());
+        for (std::uint32_t i = 0; i < order.size(); ++i) {
+            sorted[i] = std::move(index_.shards_[order[i]]);
+            position[order[i]] = i;
+        }
+        index_.shards_ = std::move(sorted);
+        for (Index::Entry& entry : index_.entries_) entry.shard = position[entry.shard];
+    }
+
+    void sort_entries() {
+        const auto by_name = [&](const Index::Entry& a, const Index::Entry& b) {
+            return index_.name(a) < index_.name(b);
+        };
+        std::vector<Index::Entry>& all = index_.entries_;
+        if (!std::is_sorted(all.begin(), all.end(), by_name)) std::sort(all.begin(), all.end(), by_name);
+        for (std::size_t i = 1; i < all.size(); ++i) {
+            if (index_.name(all[i - 1]) == index_.name(all[i]) && all[i - 1].shard != all[i].shard) {
+                problems_.push_back({Kind::DuplicateName, path_, std::string(index_.name(all[i])),
+                                     "the index places it in " + in_quotes(index_.shards_[all[i - 1].shard]) +
+                                         " and in " + in_quotes(index_.shards_[all[i].shard])});
+            }
+        }
+        const auto same = [&](const Index::Entry& a, const Index::Entry& b) {
+            return index_.name(a) == index_.name(b);
+        };
+        all.erase(std::unique(all.begin(), all.end(), same), all.end());
+    }
+
+    Index& index_;
+    const std::string& path_;
+    std::unordered_map<std::string, std::uint32_t> numbers_;
+    std::vector<Problem> problems_;
+    std::string scratch_;
+    std::uint32_t latest_ = 0;
+    bool has_map_ = false;
+};
+
+Index Index::parse(std::string_view text, const std::string& path) {
+    Index index;
+    IndexReader(index, path).read(json::Text(text));
+    return index;
+}
+
+Index Index::read(const std::string& path) {
+    const Shard file(path);
+    if (file.size() > max_index_size) {
+        throw Error(
+            {Kind::InvalidIndex, path, {}, "the index has more than " + std::to_string(max_index_size) + " bytes"});
+    }
+    json::Text text(file.size());
+    file.read(0, {text.data(), file.size()});
+    Index index;
+    IndexReader(index, path).read(text);
+    return index;
+}
+
+}  // namespace tensorfs

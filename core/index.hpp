@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tensorfs {
+
+/// A sharded model's index: which shard holds which tensor.
+///
+///   {"metadata": {"total_size": 123, ...}, "weight_map": {"TENSOR": "SHARD", ...}}
+///
+/// Rules: the text is UTF-8 and one JSON object; `weight_map` is an object of strings and stands
+/// once; a tensor may stand in it twice only with the same shard. `metadata` may be absent or
+/// anything; its total_size is advice, not a rule. Other fields are passed over.
+class Index {
+public:
+    struct Entry {
+        std::uint64_t name_at;  // in the storage behind name()
+        std::uint32_t name_size;
+        std::uint32_t shard;  // position in shards()
+    };
+
+    /// Reads the index at `path`. Throws Error: InvalidIndex (a rule above), InvalidShardPath,
+    /// DuplicateName, MissingShard (no such index), NotRegularFile or SystemError; all that is
+    /// wrong in one.
+    static Index read(const std::string& path);
+    /// The same for an index's text; `path` is for messages.
+    static Index parse(std::string_view text, const std::string& path);
+
+    /// The weight map in byte order of the tensors' names.
+    [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+    [[nodiscard]] std::string_view name(const Entry& entry) const {
+        return {names_.data() + entry.name_at, entry.name_size};
+    }
+    /// The shards' paths relative to the index's folder, in byte order.
+    [[nodiscard]] const std::vector<std::string>& shards() const { return shards_; }
+    /// metadata.total_size in bytes, if it is there and a whole number.
+    [[nodiscard]] std::optional<std::uint64_t> total_size() const { return total_size_; }
+
+private:
+    friend class IndexReader;
+
+    std::vector<Entry> entries_;
+    std::vector<char> names_;
+    std::vector<std::string> shards_;
+    std::optional<std::uint64_t> total_size_;
+};
+
+/// Whether an index may name a shard so: relative, in the index's folder or below it, a
+/// .safetensors file. What is wrong with it, or "" if nothing is.
+std::string_view shard_path_problem(std::string_view path);
+
+}  // namespace tensorfs

@@ -1,0 +1,103 @@
+#include "core/shard.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <boost/interprocess/exceptions.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "core/error.hpp"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22  // Linux 5.14; older C libraries do not name it
+#endif
+
+namespace tensorfs {
+namespace {
+
+namespace ipc = boost::interprocess;
+
+/// What Boost.Interprocess maps is anything that shows a handle: here, a descriptor we opened
+/// ourselves, so that no second look at the path can find another file there.
+struct Mappable {
+    int fd;
+    [[nodiscard]] ipc::mapping_handle_t get_mapping_handle() const {
+        return ipc::ipcdetail::mapping_handle_from_file_handle(fd);
+    }
+};
+
+Problem not_regular(const std::string& path, mode_t mode) {
+    const char* what = S_ISDIR(mode)    ? "a folder"
+                       : S_ISFIFO(mode) ? "a FIFO"
+                       : S_ISSOCK(mode) ? "a socket"
+                                        : "a device";
+    return {Kind::NotRegularFile, path, {}, std::string("this is ") + what + ", not a regular file"};
+}
+
+bool same_time(timespec a, timespec b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
+
+}  // namespace
+
+Shard::Shard(std::string path) : path_(std::move(path)) {
+    // Looked at before it is opened: opening a device can have effects, and a FIFO can block.
+    struct stat before {};
+    if (::stat(path_.c_str(), &before) != 0) {
+        const int error = errno;
+        if (error == ENOENT || error == ENOTDIR) throw Error({Kind::MissingShard, path_, {}, "there is no such file"});
+        throw Error(system_problem(path_, "cannot look at it", error));
+    }
+    if (!S_ISREG(before.st_mode)) throw Error(not_regular(path_, before.st_mode));
+
+    file_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!file_) throw Error(system_problem(path_, "cannot open it", errno));
+    if (::fstat(file_.get(), &identity_) != 0) throw Error(system_problem(path_, "cannot look at it", errno));
+    if (!S_ISREG(identity_.st_mode)) throw Error(not_regular(path_, identity_.st_mode));
+}
+
+void Shard::read(std::uint64_t offset, std::span<char> into) const {
+    std::size_t done = 0;
+    while (done < into.size()) {
+        const ssize_t got =
+            ::pread(file_.get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw Error(system_problem(path_, "cannot read it", errno));
+        if (got == 0) throw Error({Kind::SystemError, path_, {}, "the file became shorter while it was read"});
+        done += static_cast<std::size_t>(got);
+    }
+}
+
+void Shard::map() {
+    try {
+        region_ = ipc::mapped_region(Mappable{file_.get()}, ipc::read_only, 0, size());
+    } catch (const ipc::interprocess_exception& e) {
+        throw Error(system_problem(path_, "cannot map it into memory", e.get_native_error()));
+    }
+}
+
+std::span<const std::byte> Shard::bytes() const noexcept {
+    return {static_cast<const std::byte*>(region_.get_address()), region_.get_size()};
+}
+
+int Shard::unchanged() const noexcept {
+    struct stat now {};
+    if (::fstat(file_.get(), &now) != 0) return EIO;
+    const bool same = now.st_dev == identity_.st_dev && now.st_ino == identity_.st_ino &&
+                      now.st_size == identity_.st_size && same_time(now.st_mtim, identity_.st_mtim);
+    return same ? 0 : EIO;
+}
+
+int Shard::populate(std::uint64_t offset, std::uint64_t length) const noexcept {
+    if (length == 0) return 0;
+    static const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    const std::uint64_t begin = offset / page * page;
+    // madvise wants a mutable pointer but only reads here.
+    auto* const address = const_cast<std::byte*>(bytes().data() + begin);
+    while (::madvise(address, offset + length - begin, MADV_POPULATE_READ) != 0) {
+        if (errno == EINVAL) return 0;  // a kernel before 5.14: writev faults the pages in itself
+        if (errno != EINTR && errno != EAGAIN) return EIO;
+    }
+    return 0;
+}
+
+}  // namespace tensorfs

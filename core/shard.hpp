@@ -1,0 +1,60 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <boost/interprocess/mapped_region.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/descriptor.hpp"
+
+namespace tensorfs {
+
+/// One file of a model: opened once, read-only, and mapped whole when it is to be served.
+///
+/// Whether the file is still what it was when it was opened is told by its identity: device, inode,
+/// size and modification time. A file that was replaced by rename keeps being served, since the
+/// descriptor still leads to the old one.
+///
+/// Loading (constructor, read, map) throws Error and belongs to one thread. Serving (the const
+/// noexcept members) may be called from any number of threads and answers with an errno value.
+class Shard {
+public:
+    /// Opens `path`, following symbolic links. Throws Error: MissingShard where nothing is there,
+    /// NotRegularFile for anything but a regular file (a FIFO or device is not even opened),
+    /// SystemError for the rest.
+    explicit Shard(std::string path);
+
+    /// As it was given.
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    /// In bytes, when it was opened.
+    [[nodiscard]] std::uint64_t size() const noexcept { return static_cast<std::uint64_t>(identity_.st_size); }
+    /// When it was last modified, as of its opening.
+    [[nodiscard]] timespec modified() const noexcept { return identity_.st_mtim; }
+
+    /// Fills `into` with the bytes at `offset`. Throws Error if they cannot be read or the file
+    /// ends before.
+    void read(std::uint64_t offset, std::span<char> into) const;
+
+    /// Maps the file, shared and read-only. Throws Error. REQUIRES: size() > 0.
+    void map();
+    /// The mapping; empty before map(). Touching bytes that were cut off since raises SIGBUS, so
+    /// only the kernel may (writev), or whoever has called populate() and can live with the rest.
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
+
+    /// 0 if the file is what it was when it was opened, else EIO.
+    [[nodiscard]] int unchanged() const noexcept;
+    /// Brings a range of the mapping into memory. 0, or EIO where the file's bytes are not to be
+    /// had: cut off, or the disk fails.
+    [[nodiscard]] int populate(std::uint64_t offset, std::uint64_t length) const noexcept;
+
+private:
+    std::string path_;
+    Descriptor file_;
+    struct stat identity_ {};
+    boost::interprocess::mapped_region region_;
+};
+
+}  // namespace tensorfs

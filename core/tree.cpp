@@ -1,0 +1,224 @@
+#include "core/tree.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_set>
+
+#include "core/names.hpp"
+#include "core/natural_order.hpp"
+
+namespace tensorfs {
+
+/// Builds one Tree in three steps: place every tensor, in byte order of the names, in a loose tree
+/// whose nodes stand in order of arrival; lay that out as the table; sum up the folders.
+class TreeBuilder {
+public:
+    TreeBuilder(Tree& tree, const Model& model, std::string_view separators)
+        : tree_(tree), model_(model), separators_(separators), known_(0, Hash{this}, Same{this}) {}
+
+    void build() {
+        loose_.push_back({"", 0, 0, folder_mark});
+        for (const std::uint32_t tensor : model_.by_name()) place(tensor);
+        lay_out();
+        sum_up();
+    }
+
+private:
+    using Number = std::uint32_t;  // position in loose_
+    static constexpr std::uint32_t folder_mark = UINT32_MAX;
+
+    struct Loose {
+        const char* text;
+        std::uint32_t size;
+        Number parent;
+        std::uint32_t tensor;  // folder_mark for a folder
+        std::uint32_t next_suffix = 2;
+
+        [[nodiscard]] std::string_view name() const { return {text, size}; }
+        [[nodiscard]] bool is_folder() const { return tensor == folder_mark; }
+    };
+
+    /// What tells nodes apart while building: parent and name.
+    struct Key {
+        Number parent;
+        std::string_view name;
+        bool operator==(const Key&) const = default;
+    };
+    struct Hash {
+        using is_transparent = void;
+        const TreeBuilder* builder;
+        std::size_t operator()(const Key& key) const {
+            return XXH3_64bits_withSeed(key.name.data(), key.name.size(), key.parent);
+        }
+        std::size_t operator()(Number number) const { return (*this)(builder->key(number)); }
+    };
+    struct Same {
+        using is_transparent = void;
+        const TreeBuilder* builder;
+        bool operator()(Number a, Number b) const { return a == b; }
+        bool operator()(const Key& a, Number b) const { return a == builder->key(b); }
+        bool operator()(Number a, const Key& b) const { return builder->key(a) == b; }
+    };
+
+    /// A cut in the name placed last: where, and the folder that ends there.
+    struct Cut {
+        std::size_t at;
+        Number folder;
+    };
+
+    [[nodiscard]] Key key(Number number) const { return {loose_[number].parent, loose_[number].name()}; }
+
+    void place(std::uint32_t tensor) {
+        const std::string_view name = model_.tensors()[tensor].name();
+        const auto [end, unused] = std::mismatch(name.begin(), name.end(), previous_.begin(), previous_.end());
+        const auto shared = static_cast<std::size_t>(end - name.begin());
+        // In byte order all beginnings of a name stand before it, with nothing between that does
+        // not begin so too: those of this one are among those of the name before.
+        while (!beginnings_.empty() && beginnings_.back() > shared) beginnings_.pop_back();
+        // A cut depends on the byte after it: where that is shared, the cut is.
+        while (!cuts_.empty() && cuts_.back().at + 1 >= shared) cuts_.pop_back();
+
+        std::size_t begin = cuts_.empty() ? 0 : cuts_.back().at + 1;
+        for (std::size_t at = begin; at < name.size() && cuts_.size() < max_folders; ++at) {
+            if (!is_cut(name, at, separators_)) continue;
+            if (std::binary_search(beginnings_.begin(), beginnings_.end(), at)) continue;
+            const Number folder = find_or_add(current_folder(), name.substr(begin, at - begin), folder_mark);
+            cuts_.push_back({at, folder});
+            begin = at + 1;
+        }
+        find_or_add(current_folder(), name.substr(begin), tensor);
+        beginnings_.push_back(name.size());
+        previous_ = name;
+    }
+
+    [[nodiscard]] Number current_folder() const { return cuts_.empty() ? Number{0} : cuts_.back().folder; }
+
+    /// The folder of that name in `parent`, new or not, or a new file for `tensor`.
+    Number find_or_add(Number parent, std::string_view segment, std::uint32_t tensor) {
+        std::string storage;
+        std::string_view name = file_name(segment, parent == 0, storage);
+        const std::optional<Number> first = find({parent, name});
+        if (first && !(tensor == folder_mark && loose_[*first].is_folder())) {
+            std::string base(name);
+            for (std::uint32_t& suffix = loose_[*first].next_suffix;; ++suffix) {
+                storage = with_suffix(base, fmt::format("~{}", suffix));
+                const std::optional<Number> met = find({parent, storage});
+                if (!met) break;
+                if (tensor == folder_mark && loose_[*met].is_folder()) return *met;
+            }
+            name = storage;
+        } else if (first) {
+            return *first;
+        }
+        if (name.data() == storage.data()) name = tree_.made_names_.emplace_back(std::move(storage));
+        const auto number = static_cast<Number>(loose_.size());
+        loose_.push_back({name.data(), static_cast<std::uint32_t>(name.size()), parent, tensor});
+        known_.insert(number);
+        return number;
+    }
+
+    [[nodiscard]] std::optional<Number> find(const Key& key) const {
+        const auto found = known_.find(key);
+        if (found == known_.end()) return std::nullopt;
+        return *found;
+    }
+
+    /// Numbers the nodes by depth and, within a folder, in natural order.
+    void lay_out() {
+        known_.clear();
+        std::vector<std::uint32_t> begin(loose_.size() + 1);  // of a folder's children in `children`
+        for (Number i = 1; i < loose_.size(); ++i) ++begin[loose_[i].parent + 1];
+        for (Number i = 0; i < loose_.size(); ++i) begin[i + 1] += begin[i];
+        std::vector<Number> children(loose_.size() - 1);
+        std::vector<std::uint32_t> fill(begin.begin(), begin.end() - 1);
+        for (Number i = 1; i < loose_.size(); ++i) children[fill[loose_[i].parent]++] = i;
+
+        std::vector<Number> order{0};  // loose numbers in the table's order
+        order.reserve(loose_.size());
+        tree_.nodes_.reserve(loose_.size());
+        tree_.nodes_.push_back({"", 0, 0, 0, true});
+        for (Tree::Position node = 0; node < order.size(); ++node) {
+            const Loose& loose = loose_[order[node]];
+            if (!loose.is_folder()) continue;
+            const auto from = children.begin() + begin[order[node]];
+            const auto to = children.begin() + begin[order[node] + 1];
+            std::sort(from, to, [&](Number a, Number b) { return natural_less(loose_[a].name(), loose_[b].name()); });
+            Tree::Folder folder;
+            folder.first = static_cast<Tree::Position>(order.size());
+            folder.count = static_cast<std::uint32_t>(to - from);
+            for (auto child = from; child != to; ++child) {
+                const Loose& entry = loose_[*child];
+                tree_.nodes_.push_back({entry.text, node, entry.is_folder() ? 0 : entry.tensor,
+                                        static_cast<std::uint8_t>(entry.size), entry.is_folder()});
+                order.push_back(*child);
+            }
+            tree_.nodes_[node].index = static_cast<std::uint32_t>(tree_.folders_.size());
+            tree_.folders_.push_back(folder);
+        }
+        tree_.folders_.shrink_to_fit();
+    }
+
+    /// Children stand after their parents, so one pass from the end sums all.
+    void sum_up() {
+        for (Tree::Position node = tree_.size() - 1; node != Tree::root; --node) {
+            Tree::Folder& parent = tree_.folders_[tree_.nodes_[tree_.parent(node)].index];
+            if (tree_.is_folder(node)) {
+                const Tree::Folder& folder = tree_.folder(node);
+                ++parent.folders;
+                add(parent, folder.tensors, folder.newest, folder.parameters, folder.nbytes);
+            } else {
+                const Tensor& tensor = model_.tensors()[tree_.tensor(node)];
+                add(parent, 1, tensor.shard(), tensor.elements(), tensor.nbytes());
+            }
+        }
+    }
+
+    void add(Tree::Folder& parent, std::uint32_t tensors, std::uint32_t newest, std::uint64_t parameters,
+             std::uint64_t nbytes) const {
+        const auto modified = [&](std::uint32_t shard) {
+            const timespec time = model_.shards()[shard].modified();
+            return std::tuple(time.tv_sec, time.tv_nsec);
+        };
+        if (parent.tensors == 0 || modified(newest) > modified(parent.newest)) parent.newest = newest;
+        parent.tensors += tensors;
+        parent.parameters += parameters;
+        parent.nbytes += nbytes;
+    }
+
+    Tree& tree_;
+    const Model& model_;
+    std::string_view separators_;
+    std::vector<Loose> loose_;
+    std::unordered_set<Number, Hash, Same> known_;
+    std::string_view previous_;
+    std::vector<Cut> cuts_;                // of the name placed last
+    std::vector<std::size_t> beginnings_;  // lengths of the names that it begins with, itself included
+};
+
+Tree::Tree(const Model& model, std::string_view separators) { TreeBuilder(*this, model, separators).build(); }
+
+std::string Tree::path(Position node) const {
+    std::vector<std::string_view> names;
+    for (; node != root; node = parent(node)) names.push_back(name(node));
+    std::string path;
+    for (auto at = names.rbegin(); at != names.rend(); ++at) {
+        if (!path.empty()) path += '/';
+        path += *at;
+    }
+    return path;
+}
+
+std::optional<Tree::Position> Tree::child(Position node, std::string_view name) const {
+    const Folder& parent = folder(node);
+    const auto from = nodes_.begin() + parent.first;
+    const auto to = from + parent.count;
+    const auto found =
+        std::lower_bound(from, to, name, [](const Node& a, std::string_view b) { return natural_less(a.name(), b); });
+    if (found == to || found->name() != name) return std::nullopt;
+    return static_cast<Position>(found - nodes_.begin());
+}
+
+}  // namespace tensorfs

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "core/content.hpp"
+#include "core/model.hpp"
+#include "core/tree.hpp"
+
+namespace tensorfs {
+
+// A view is a function from what a model holds to the content of a file: from a tensor, or from the
+// whole model. They know nothing of who reads the content.
+
+/// A tensor's elements as they lie in the shard: one slice.
+Content raw_view(const Tensor& tensor);
+
+/// Every tensor, depth first through the tree: a JSON array of objects with `name`, `path` (in `tree`),
+/// `dtype`, `shape`, `shard` (absolute), `offset` and `nbytes`, one on a line.
+std::string tensors_json(const Model& model, const Tree& tree);
+
+/// The shards' `__metadata__`: a JSON object from each shard's name to an object of strings.
+std::string metadata_json(const Model& model);
+
+/// A shape as "[2,3]", and "[]" for a scalar.
+std::string to_string(Shape shape);
+
+/// `text` as a JSON string, in quotes. Bytes that are not UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
+
+/// One line of tensors_json() without its end; `path` is left out where it is empty.
+std::string tensor_json(const Model& model, const Tensor& tensor, const std::string& path);
+
+}  // namespace tensorfs
