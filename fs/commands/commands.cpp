@@ -1,0 +1,68 @@
+#include "fs/commands/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fs/commands/parse.hpp"
+#include "fs/options.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+constexpr std::array table{
+    Command{"mount", "SOURCE MOUNTPOINT [-f] [-d] [-o OPTION[,OPTION...]]",
+            "show a model as a folder (the word may be left out)", run_mount},
+    Command{"ls", "SOURCE [--json]", "list the tensors: name, dtype, shape, bytes", run_ls},
+    Command{"info", "SOURCE [--json]", "sum up: tensors, parameters and bytes by dtype, shards, metadata", run_info},
+    Command{"verify", "SOURCE...", "check against the format's rules; a line for each problem", run_verify},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return table; }
+
+std::string help() {
+    std::string text =
+        "tensorfs shows a safetensors model as a folder: each tensor is a read-only file.\n\n"
+        "Usage: tensorfs SOURCE MOUNTPOINT [-f] [-d] [-o OPTION[,OPTION...]]\n"
+        "       tensorfs VERB ARGUMENTS\n\n"
+        "SOURCE is a model folder, a .safetensors file or an index (*.index.json).\n"
+        "Unmount with `fusermount3 -u MOUNTPOINT`.\n\nVerbs:\n";
+    for (const Command& command : table) text += fmt::format("  {:<8} {}\n", command.name, command.summary);
+    text +=
+        "\nWhen mounting:\n"
+        "  -f       stay in the foreground and log to the terminal\n"
+        "  -d       show every request (implies -f)\n"
+        "  -o LIST  mount options:\n";
+    for (const MountOption& option : mount_options()) {
+        const std::string name =
+            std::string(option.name) + (option.argument.empty() ? "" : "=" + std::string(option.argument));
+        text += fmt::format("      {:<16} {}\n", name, option.help);
+    }
+    return text +
+           "\n  -h, --help     this text; `tensorfs VERB --help` for a verb's\n"
+           "  -V, --version  versions\n";
+}
+
+std::unique_ptr<CLI::App> make_app(std::string_view verb) {
+    const auto* const command =
+        std::find_if(table.begin(), table.end(), [&](const Command& c) { return c.name == verb; });
+    return std::make_unique<CLI::App>(std::string(command->summary), fmt::format("tensorfs {}", verb));
+}
+
+bool parse(CLI::App& app, const Arguments& arguments) {
+    try {
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
+        return true;
+    } catch (const CLI::CallForHelp&) {
+        print(app.help());
+        return false;
+    } catch (const CLI::ParseError& e) {
+        throw Failure(ExitCode::usage, fmt::format("{} (try `{} --help`)", e.what(), app.get_name()));
+    }
+}
+
+}  // namespace tensorfs

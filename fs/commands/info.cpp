@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/escape.hpp"
+#include "core/model.hpp"
+#include "core/views.hpp"
+#include "fs/commands/parse.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+struct Sums {
+    std::uint64_t tensors = 0;
+    std::uint64_t parameters = 0;  // elements
+    std::uint64_t nbytes = 0;
+};
+
+using SumsByDtype = std::array<Sums, dtype_count>;
+
+SumsByDtype sum_up(const Model& model) {
+    SumsByDtype all{};
+    for (const Tensor& tensor : model.tensors()) {
+        Sums& sums = all[static_cast<std::size_t>(tensor.dtype())];
+        ++sums.tensors;
+        sums.parameters += tensor.elements();
+        sums.nbytes += tensor.nbytes();
+    }
+    return all;
+}
+
+std::string_view dtype_name(std::size_t i) { return to_string(static_cast<Dtype>(i)); }
+
+/// Metadata key and value to how many shards have them, in the order of the keys.
+std::map<std::pair<std::string, std::string>, std::size_t> count_metadata(const Model& model) {
+    std::map<std::pair<std::string, std::string>, std::size_t> counts;
+    for (const Metadata& metadata : model.metadata()) {
+        for (const auto& item : metadata) ++counts[item];
+    }
+    return counts;
+}
+
+void print_text(const Model& model) {
+    std::string text =
+        fmt::format("source      {}\nshards      {}\ntensors     {}\nparameters  {}\nbytes       {} ({})\n",
+                    printable(model.source().absolute_path()), with_commas(model.shards().size()),
+                    with_commas(model.tensors().size()), with_commas(model.parameters()), with_commas(model.nbytes()),
+                    human_bytes(model.nbytes()));
+    const SumsByDtype sums = sum_up(model);
+    text += fmt::format("\n{:<11} {:>11} {:>19} {:>19}\n", "dtype", "tensors", "parameters", "bytes");
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        if (sums[i].tensors == 0) continue;
+        text += fmt::format("{:<11} {:>11} {:>19} {:>19}\n", dtype_name(i), with_commas(sums[i].tensors),
+                            with_commas(sums[i].parameters), with_commas(sums[i].nbytes));
+    }
+    const auto counts = count_metadata(model);
+    if (!counts.empty()) text += "\nmetadata\n";
+    for (const auto& [item, count] : counts) {
+        text += fmt::format("  {} = {}", printable(item.first), printable(item.second));
+        if (count != model.shards().size()) text += fmt::format("  (in {} of {} shards)", count, model.shards().size());
+        text += '\n';
+    }
+    for (const std::string& note : model.notes()) text += fmt::format("\nnote: {}\n", printable(note));
+    print(text);
+}
+
+void print_json(const Model& model) {
+    nlohmann::ordered_json dtypes = nlohmann::ordered_json::object();
+    const SumsByDtype sums = sum_up(model);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        if (sums[i].tensors == 0) continue;
+        dtypes[std::string(dtype_name(i))] = {
+            {"tensors", sums[i].tensors}, {"parameters", sums[i].parameters}, {"nbytes", sums[i].nbytes}};
+    }
+    nlohmann::ordered_json shards = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < model.shards().size(); ++i) {
+        shards.push_back({{"name", model.shard_name(i)}, {"nbytes", model.shards()[i].size()}});
+    }
+    const nlohmann::ordered_json all{
+        {"source", model.source().absolute_path()},
+        {"tensors", model.tensors().size()},
+        {"parameters", model.parameters()},
+        {"nbytes", model.nbytes()},
+        {"dtypes", std::move(dtypes)},
+        {"shards", std::move(shards)},
+        {"metadata", nlohmann::ordered_json::parse(metadata_json(model))},
+        {"notes", model.notes()},
+    };
+    print(all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace
+
+ExitCode run_info(const Arguments& arguments) {
+    std::string source;
+    bool json = false;
+    const auto app = make_app("info");
+    app->add_option("SOURCE", source, "a model folder, a .safetensors file or an index")->required();
+    app->add_flag("--json", json, "a JSON object, with each shard and its metadata in it");
+    if (!parse(*app, arguments)) return ExitCode::ok;
+
+    const Model model = Model::load(find_source(source));
+    if (json) {
+        print_json(model);
+    } else {
+        print_text(model);
+    }
+    return ExitCode::ok;
+}
+
+}  // namespace tensorfs

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string_view>
+
+#include "fs/commands/commands.hpp"
+
+namespace tensorfs {
+
+/// Lets `app` read a verb's arguments. True if the verb is to go on; false if help was asked for and
+/// has been printed. Throws Failure (usage).
+bool parse(CLI::App& app, const Arguments& arguments);
+
+/// An App for the verb of that name, as the table of commands describes it.
+std::unique_ptr<CLI::App> make_app(std::string_view verb);
+
+}  // namespace tensorfs

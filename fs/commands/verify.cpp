@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/escape.hpp"
+#include "core/model.hpp"
+#include "fs/commands/parse.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+/// Prints what is to be said about one source; whether it is good.
+bool verify(const std::string& source) {
+    try {
+        const Model model = Model::load(find_source(source));
+        for (const std::string& note : model.notes())
+            print(fmt::format("{}: note: {}\n", printable(source), printable(note)));
+        print(printable(source) + ": OK\n");
+        return true;
+    } catch (const Error& e) {
+        for (const Problem& problem : e.problems()) print(to_string(problem) + "\n");
+        return false;
+    }
+}
+
+}  // namespace
+
+ExitCode run_verify(const Arguments& arguments) {
+    std::vector<std::string> sources;
+    const auto app = make_app("verify");
+    app->add_option("SOURCE", sources, "model folders, .safetensors files or indexes")->required();
+    if (!parse(*app, arguments)) return ExitCode::ok;
+
+    bool all_good = true;
+    for (const std::string& source : sources) all_good = verify(source) && all_good;
+    return all_good ? ExitCode::ok : ExitCode::bad;
+}
+
+}  // namespace tensorfs

@@ -1,0 +1,71 @@
+#include "fs/daemon.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+/// Waits until the child is ready or has ended, and ends likewise.
+[[noreturn]] void follow(pid_t child, const Descriptor& pipe) {
+    char byte = 0;
+    ssize_t got = 0;
+    do {
+        got = ::read(pipe.get(), &byte, 1);
+    } while (got < 0 && errno == EINTR);
+    if (got == 1) std::_Exit(static_cast<int>(ExitCode::ok));
+
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
+    complain("the daemon was ended by signal " + std::to_string(WTERMSIG(status)));
+    std::_Exit(static_cast<int>(ExitCode::internal));
+}
+
+}  // namespace
+
+Daemon Daemon::go() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        throw Failure(ExitCode::internal, "cannot make a pipe: " + std::generic_category().message(errno));
+    }
+    Descriptor from_child(ends[0]);
+    Descriptor to_parent(ends[1]);
+    const pid_t child = ::fork();
+    if (child < 0)
+        throw Failure(ExitCode::internal, "cannot start a process: " + std::generic_category().message(errno));
+    if (child > 0) {
+        to_parent.reset();
+        follow(child, from_child);
+    }
+    ::signal(SIGPIPE, SIG_IGN);
+    Daemon daemon;
+    daemon.pipe_ = std::move(to_parent);
+    return daemon;
+}
+
+bool Daemon::ready() {
+    if (!pipe_) return true;
+    ::setsid();
+    const Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (null) {
+        for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null.get(), stream);
+    }
+    if (::chdir("/") != 0) return false;
+    const char byte = 0;
+    const bool told = ::write(pipe_.get(), &byte, 1) == 1;
+    pipe_.reset();
+    return told;
+}
+
+}  // namespace tensorfs

@@ -1,0 +1,7 @@
+#pragma once
+
+// libfuse's low-level interface, at the version that the whole program is written to.
+#ifndef FUSE_USE_VERSION
+#define FUSE_USE_VERSION 312
+#endif
+#include <fuse3/fuse_lowlevel.h>

@@ -1,0 +1,108 @@
+#include "fs/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/escape.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+/// A number in `base` of at most `largest`, or Failure.
+unsigned number(std::string_view option, std::string_view value, int base, unsigned largest) {
+    unsigned result = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result, base);
+    if (error != std::errc{} || end != value.data() + value.size() || result > largest) {
+        throw Failure(ExitCode::usage, fmt::format("-o {}=: \"{}\" is not {} of 0 to {}", option, printable(value),
+                                                   base == 8 ? "an octal number" : "a number",
+                                                   base == 8 ? fmt::format("{:o}", largest) : std::to_string(largest)));
+    }
+    return result;
+}
+
+void pass_on(MountOptions& options, std::string_view name, std::string_view value) {
+    options.fuse.push_back(value.empty() ? std::string(name) : fmt::format("{}={}", name, value));
+}
+
+constexpr unsigned largest_id = 4294967294;  // 2^32-1 means "no one"
+
+constexpr std::array table{
+    MountOption{"separators", "SET", "bytes at which names are cut into folders (./); empty for one flat folder",
+                [](MountOptions& o, std::string_view, std::string_view value) { o.separators = value; }},
+    MountOption{"uid", "N", "owner of all files and folders (the mounting user)",
+                [](MountOptions& o, std::string_view name, std::string_view value) {
+                    o.owner.uid = number(name, value, 10, largest_id);
+                }},
+    MountOption{"gid", "N", "their group (the mounting user's)",
+                [](MountOptions& o, std::string_view name, std::string_view value) {
+                    o.owner.gid = number(name, value, 10, largest_id);
+                }},
+    MountOption{"umask", "OCTAL", "permissions taken from 0444 and 0555 (0)",
+                [](MountOptions& o, std::string_view name, std::string_view value) {
+                    o.owner.umask = number(name, value, 8, 0777);
+                }},
+    MountOption{"threads", "N", "the most requests that are answered at once (64)",
+                [](MountOptions& o, std::string_view name, std::string_view value) {
+                    o.threads = std::max(1U, number(name, value, 10, 4096));
+                }},
+    MountOption{"allow_other", "", "let other users in, as the permissions say", pass_on},
+    MountOption{"allow_root", "", "let root in", pass_on},
+    MountOption{"auto_unmount", "", "unmount even if the daemon is killed", pass_on},
+    MountOption{"max_read", "BYTES", "the largest request to read, for tests (1 MiB)", pass_on},
+    MountOption{"fsname", "TEXT", "what findmnt and df show as the source", pass_on},
+};
+
+/// What mount(8), fstab and systemd put into the list for themselves, and what is always so here.
+constexpr std::array<std::string_view, 31> accepted{
+    "defaults",    "ro",         "rw",         "nosuid", "suid",       "nodev",
+    "dev",         "noexec",     "exec",       "auto",   "noauto",     "user",
+    "users",       "nouser",     "owner",      "group",  "nofail",     "_netdev",
+    "relatime",    "norelatime", "noatime",    "atime",  "nodiratime", "diratime",
+    "strictatime", "lazytime",   "nolazytime", "sync",   "async",      "default_permissions",
+    "nonempty"};
+
+bool is_accepted(std::string_view name) {
+    return name.starts_with("x-") || name.starts_with("X-") || name == "comment" || name == "subtype" ||
+           std::find(accepted.begin(), accepted.end(), name) != accepted.end();
+}
+
+void apply_option(MountOptions& options, std::string_view text) {
+    const std::size_t equals = text.find('=');
+    const std::string_view name = text.substr(0, equals);
+    const std::string_view value = equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
+    const auto* const row =
+        std::find_if(table.begin(), table.end(), [&](const MountOption& o) { return o.name == name; });
+    if (row == table.end()) {
+        if (is_accepted(name)) return;
+        throw Failure(ExitCode::usage, fmt::format("unknown mount option \"{}\"", printable(text)));
+    }
+    if (row->argument.empty() != (equals == std::string_view::npos)) {
+        throw Failure(ExitCode::usage, row->argument.empty()
+                                           ? fmt::format("-o {} takes no value", name)
+                                           : fmt::format("-o {} needs a value: {}={}", name, name, row->argument));
+    }
+    row->apply(options, name, value);
+}
+
+}  // namespace
+
+std::span<const MountOption> mount_options() { return table; }
+
+void apply_option_list(MountOptions& options, std::string_view list) {
+    std::string option;
+    for (std::size_t at = 0; at <= list.size(); ++at) {
+        if (at == list.size() || list[at] == ',') {
+            if (!option.empty()) apply_option(options, option);
+            option.clear();
+        } else {
+            if (list[at] == '\\' && at + 1 < list.size()) ++at;
+            option += list[at];
+        }
+    }
+}
+
+}  // namespace tensorfs

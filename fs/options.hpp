@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fs/stat.hpp"
+
+namespace tensorfs {
+
+/// What was typed to mount.
+struct MountOptions {
+    std::string source;
+    std::string mountpoint;
+    bool foreground = false;        // -f: stay, log to the terminal
+    bool debug = false;             // -d: show every request; stays in the foreground
+    std::string separators = "./";  // where names are cut into folders
+    unsigned threads = 64;          // the most requests answered at once
+    Owner owner;                    // the mounting user, unless uid= and gid= say otherwise
+    std::vector<std::string> fuse;  // for libfuse and the kernel as they are, such as "allow_other"
+};
+
+/// A mount option: a row of the table that parsing, --help and the manual share.
+struct MountOption {
+    std::string_view name;
+    std::string_view argument;  // what stands behind "="; empty if nothing may
+    std::string_view help;      // one line
+    void (*apply)(MountOptions& options, std::string_view name, std::string_view value);
+};
+
+/// All options that are ours or are passed on, in the order of the manual.
+std::span<const MountOption> mount_options();
+
+/// Applies a list such as "uid=1000,allow_other", as it follows -o; a comma or backslash in a value
+/// has a backslash before it. What mount(8) and fstab add for their own use is accepted and does
+/// nothing. Throws Failure (usage) for an unknown option or a bad value.
+void apply_option_list(MountOptions& options, std::string_view list);
+
+}  // namespace tensorfs

@@ -1,0 +1,211 @@
+#include "fs/session.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <system_error>
+
+#include "core/escape.hpp"
+#include "fs/log.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+std::string message(int error_number) { return std::generic_category().message(error_number); }
+
+/// Wakes a worker from its read of the FUSE device. It does nothing by itself.
+constexpr int wake_signal = SIGUSR1;
+
+/// The signals that end a mount, blocked here and in all threads started later.
+Descriptor block_signals() {
+    struct sigaction nothing {};
+    nothing.sa_handler = [](int) {};  // and no SA_RESTART: a read is to end
+    ::sigaction(wake_signal, &nothing, nullptr);
+
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    return Descriptor(::signalfd(-1, &set, SFD_CLOEXEC));
+}
+
+void check_mountpoint(const std::string& path) {
+    const auto fail = [&](std::string_view why) {
+        throw Failure(ExitCode::mountpoint, fmt::format("cannot mount on {}: {}", printable(path), why));
+    };
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) {
+        if (errno == ENOTCONN) {
+            fail(fmt::format("a mount whose daemon is gone is still there; clear it with `fusermount3 -u {}`",
+                             printable(path)));
+        }
+        fail(errno == ENOENT ? "there is no such folder" : message(errno));
+    }
+    if (!S_ISDIR(found.st_mode)) fail("it is not a folder");
+}
+
+void check_fuse() {
+    const Descriptor device(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
+    if (device) return;
+    const int error = errno;
+    std::string_view advice;
+    if (error == ENOENT || error == ENODEV || error == ENXIO) {
+        advice = " (load the kernel module with `modprobe fuse`; give a container --device /dev/fuse)";
+    } else if (error == EACCES || error == EPERM) {
+        advice =
+            " (this user, or this container, may not use it; give a container --device /dev/fuse --cap-add SYS_ADMIN)";
+    }
+    throw Failure(ExitCode::no_fuse, fmt::format("cannot open /dev/fuse: {}{}", message(error), advice));
+}
+
+/// The options for libfuse, escaped as its parser asks.
+class FuseArguments {
+public:
+    explicit FuseArguments(const MountOptions& options) {
+        add("tensorfs");
+        std::string list = "ro,nosuid,nodev,noexec,default_permissions,subtype=tensorfs";
+        char* text = ::strdup(list.c_str());
+        bool named = false;
+        for (const std::string& option : options.fuse) {
+            add_to(&text, option);
+            named = named || option.starts_with("fsname=");
+        }
+        if (!named) add_to(&text, "fsname=" + options.source);
+        list = text;
+        std::free(text);
+        add("-o");
+        add(list);
+        if (options.debug) add("-d");
+    }
+    ~FuseArguments() { fuse_opt_free_args(&arguments_); }
+    FuseArguments(const FuseArguments&) = delete;
+    FuseArguments& operator=(const FuseArguments&) = delete;
+
+    fuse_args* get() { return &arguments_; }
+
+private:
+    static void add_to(char** list, const std::string& option) {
+        if (fuse_opt_add_opt_escaped(list, option.c_str()) != 0) throw std::bad_alloc();
+    }
+    void add(const std::string& argument) {
+        if (fuse_opt_add_arg(&arguments_, argument.c_str()) != 0) throw std::bad_alloc();
+    }
+
+    fuse_args arguments_ = FUSE_ARGS_INIT(0, nullptr);
+};
+
+}  // namespace
+
+Session::Session(const MountOptions& options, Served& served)
+    : mountpoint_(options.mountpoint),
+      most_workers_(options.threads),
+      signals_(block_signals()),
+      finished_(::eventfd(0, EFD_CLOEXEC)),
+      session_(nullptr, fuse_session_destroy) {
+    if (!signals_ || !finished_) throw Failure(ExitCode::internal, "cannot set up signals: " + message(errno));
+    check_mountpoint(mountpoint_);
+    check_fuse();
+
+    FuseArguments arguments(options);
+    session_.reset(fuse_session_new(arguments.get(), &operations(), sizeof(fuse_lowlevel_ops), &served));
+    if (!session_) throw Failure(ExitCode::mount_failed, "libfuse does not take the mount options");
+    if (fuse_session_mount(session_.get(), mountpoint_.c_str()) != 0) {
+        throw Failure(ExitCode::mount_failed, fmt::format("cannot mount on {}", printable(mountpoint_)));
+    }
+    mounted_ = true;
+}
+
+Session::~Session() { stop(); }
+
+void Session::start() {
+    if (!add_worker()) throw Failure(ExitCode::internal, "cannot start a thread");
+    // A statfs always comes through to us, so this returns when we answer.
+    struct statfs found {};
+    if (::statfs(mountpoint_.c_str(), &found) != 0) {
+        throw Failure(ExitCode::mount_failed,
+                      fmt::format("{} does not answer: {}", printable(mountpoint_), message(errno)));
+    }
+    if (found.f_type != FUSE_SUPER_MAGIC) {
+        throw Failure(ExitCode::mount_failed, fmt::format("{} was unmounted at once", printable(mountpoint_)));
+    }
+}
+
+void Session::wait() {
+    std::array<pollfd, 2> sources{{{signals_.get(), POLLIN, 0}, {finished_.get(), POLLIN, 0}}};
+    while (::poll(sources.data(), sources.size(), -1) < 0 && errno == EINTR) {
+    }
+    if ((sources[0].revents & POLLIN) != 0) {
+        signalfd_siginfo signal{};
+        if (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
+            spdlog::debug("signal {}: unmounting", signal.ssi_signo);
+        }
+    }
+    stop();
+}
+
+void Session::stop() {
+    fuse_session* const session = session_.get();
+    if (session == nullptr) return;
+    fuse_session_exit(session);
+    // The flag is seen only by those who look: wake the others, again until none is left, since a
+    // signal can come just before a read. Requests under way are answered first.
+    while (working_.load() != 0) {
+        {
+            const std::lock_guard lock(mutex_);
+            for (std::thread& worker : workers_) pthread_kill(worker.native_handle(), wake_signal);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    for (std::thread& worker : workers_) worker.join();
+    workers_.clear();
+    if (mounted_) fuse_session_unmount(session);
+    mounted_ = false;
+}
+
+bool Session::add_worker() {
+    const std::lock_guard lock(mutex_);
+    if (workers_.size() >= most_workers_) return false;
+    working_.fetch_add(1);
+    waiting_.fetch_add(1);
+    try {
+        workers_.emplace_back([this] { work(); });
+        return true;
+    } catch (const std::system_error&) {
+        working_.fetch_sub(1);  // no more threads to be had: those there are go on
+        waiting_.fetch_sub(1);
+        return false;
+    }
+}
+
+/// A worker's life: counted in waiting_ and working_ by whoever started it.
+void Session::work() {
+    fuse_session* const session = session_.get();
+    fuse_buf buffer{};
+    while (fuse_session_exited(session) == 0) {
+        const int got = fuse_session_receive_buf(session, &buffer);
+        if (got == -EINTR || got == -EAGAIN) continue;
+        if (got <= 0) break;  // unmounted, or the device failed: libfuse has said so
+        if (waiting_.fetch_sub(1) == 1) add_worker();
+        fuse_session_process_buf(session, &buffer);
+        waiting_.fetch_add(1);
+    }
+    std::free(buffer.mem);
+    if (working_.fetch_sub(1) == 1) {
+        const std::uint64_t one = 1;
+        if (::write(finished_.get(), &one, sizeof one) < 0) std::abort();  // an eventfd takes it
+    }
+}
+
+}  // namespace tensorfs

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+
+#include "fs/volume.hpp"
+
+namespace tensorfs {
+
+/// Whose the files are, and which permissions are taken from them.
+struct Owner {
+    uid_t uid = 0;
+    gid_t gid = 0;
+    mode_t umask = 0;
+};
+
+/// A node's stat. Files are 0444 and folders 0555 less the umask; a folder has two links and one
+/// for each folder listed in it, size 0 (so that `du --apparent-size` is the tensors' bytes) and,
+/// as st_blksize, what its listing needs; a file's blocks are its size in 512-byte blocks, rounded
+/// up.
+struct stat to_stat(const Node& node, const Owner& owner);
+
+/// The filesystem's numbers: as large as its tensors, and full.
+struct statvfs to_statvfs(const Volume& volume);
+
+}  // namespace tensorfs

@@ -1,0 +1,60 @@
+#include "fs/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace tensorfs {
+namespace {
+
+ExitCode code_of(Kind kind) {
+    switch (kind) {
+        case Kind::NoSuchSource:
+        case Kind::NotAModel:
+        case Kind::AmbiguousSource: return ExitCode::no_source;
+        case Kind::SystemError: return ExitCode::unreadable;
+        default: return ExitCode::bad_source;
+    }
+}
+
+}  // namespace
+
+void complain(std::string_view text) { fmt::print(stderr, "tensorfs: {}\n", text); }
+
+void print(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+    throw Failure(ExitCode::internal, "cannot write: " + std::generic_category().message(errno));
+}
+
+ExitCode report(const Error& error) {
+    for (const Problem& problem : error.problems()) complain(to_string(problem));
+    // Damage that is certain weighs more than what could not be looked at.
+    const auto& all = error.problems();
+    const auto worst =
+        std::find_if(all.begin(), all.end(), [](const Problem& p) { return code_of(p.kind) == ExitCode::bad_source; });
+    return code_of((worst == all.end() ? all.front() : *worst).kind);
+}
+
+std::string with_commas(std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+    return digits;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+    if (bytes < 1000) return fmt::format("{} bytes", bytes);
+    constexpr std::array<const char*, 6> units{"kB", "MB", "GB", "TB", "PB", "EB"};
+    double value = static_cast<double>(bytes) / 1000;
+    std::size_t unit = 0;
+    while (value >= 999.95 && unit + 1 < units.size()) {
+        value /= 1000;
+        ++unit;
+    }
+    return fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+}  // namespace tensorfs
