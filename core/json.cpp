@@ -1,12 +1,16 @@
 #include "core/json.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include "core/escape.hpp"
 
 namespace tensorfs::json {
 namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -62,10 +66,8 @@ const char* append_unicode_escape(const char* at, std::string& out) {
     return at + 6;
 }
 
-/// What kind of number `text` is by JSON's grammar.
-enum class Number { none, unsigned_digits, other };
-
-Number classify(std::string_view text) {
+/// Whether `text` is a number by JSON's grammar.
+bool is_number(std::string_view text) {
     const char* at = text.data();
     const char* const end = at + text.size();
     const auto digits = [&] {
@@ -73,44 +75,40 @@ Number classify(std::string_view text) {
         while (at != end && is_digit(*at)) ++at;
         return at != begin;
     };
-    const bool negative = at != end && *at == '-';
-    if (negative) ++at;
+    if (at != end && *at == '-') ++at;
     const bool leading_zero = at != end && *at == '0';
     const char* const whole = at;
-    if (!digits() || (leading_zero && at - whole > 1)) return Number::none;
-    if (at == end) return negative ? Number::other : Number::unsigned_digits;
-    if (*at == '.') {
+    if (!digits() || (leading_zero && at - whole > 1)) return false;
+    if (at != end && *at == '.') {
         ++at;
-        if (!digits()) return Number::none;
+        if (!digits()) return false;
     }
     if (at != end && (*at == 'e' || *at == 'E')) {
         ++at;
         if (at != end && (*at == '+' || *at == '-')) ++at;
-        if (!digits()) return Number::none;
+        if (!digits()) return false;
     }
-    return at == end ? Number::other : Number::none;
+    return at == end;
 }
 
-/// Throws unless `text` is a number that a double can hold; says which kind.
-Number checked_number(std::string_view text) {
-    const Number kind = classify(text);
-    if (kind == Number::none) throw SyntaxError(in_quotes(text) + " is not a JSON value");
-    // 300 digits without an exponent stay below the largest double, 1.8e308.
-    const bool may_overflow = text.size() > 300 || text.find_first_of("eE") != std::string_view::npos;
-    if (may_overflow && std::isinf(std::strtod(std::string(text).c_str(), nullptr))) {
+/// Throws unless `text` is a number that a double can hold.
+void check_number(std::string_view text) {
+    if (!is_number(text)) throw SyntaxError(in_quotes(text) + " is not a JSON value");
+    if (std::isinf(std::strtod(std::string(text).c_str(), nullptr))) {
         throw SyntaxError("the number " + in_quotes(text) + " is out of range");
     }
-    return kind;
 }
 
 }  // namespace
 
 std::string_view decode_string(const char* raw, std::string& scratch, const char** end) {
-    const char* at = raw;
-    while (*at != '"' && *at != '\\') ++at;  // simdjson has seen to it that a quote follows
-    if (*at == '"') {
-        if (end != nullptr) *end = at + 1;
-        return {raw, static_cast<std::size_t>(at - raw)};
+    // simdjson has seen to it that a quote follows, so the search ends.
+    const auto* const quote = static_cast<const char*>(std::memchr(raw, '"', SIZE_MAX / 2));
+    const auto length = static_cast<std::size_t>(quote - raw);
+    const auto* at = static_cast<const char*>(std::memchr(raw, '\\', length));
+    if (at == nullptr) {
+        if (end != nullptr) *end = quote + 1;
+        return {raw, length};
     }
     scratch.assign(raw, at);
     while (*at != '"') {
@@ -152,7 +150,8 @@ std::string_view decode_string(const char* raw, std::string& scratch, const char
 }
 
 Type Value::type() {
-    switch (token().front()) {
+    const std::string_view text = value_.raw_json_token();
+    switch (text.front()) {
         case '{': return Type::object;
         case '[': return Type::array;
         case '"': return Type::string;
@@ -164,10 +163,9 @@ Type Value::type() {
 }
 
 std::string_view Value::token() {
-    std::string_view text = value_.raw_json_token();
-    const std::size_t last = text.find_last_not_of(" \t\n\r");
-    if (last == std::string_view::npos) throw SyntaxError("a value is missing");
-    return text.substr(0, last + 1);
+    std::string_view text = value_.raw_json_token();  // and the white space behind it
+    while (is_space(text.back())) text.remove_suffix(1);
+    return text;
 }
 
 unsigned Value::inner_depth() const {
@@ -192,14 +190,21 @@ std::string_view Value::string(std::string& scratch) {
 
 std::optional<std::uint64_t> Value::unsigned_integer() {
     const std::string_view text = token();
-    if (type() != Type::number) throw SyntaxError("a number is expected here");
-    if (checked_number(text) != Number::unsigned_digits) return std::nullopt;
     std::uint64_t value = 0;
+    bool fits = true;
     for (const char c : text) {
-        const auto digit = static_cast<std::uint64_t>(c - '0');
-        if (__builtin_mul_overflow(value, std::uint64_t{10}, &value) || __builtin_add_overflow(value, digit, &value)) {
+        if (!is_digit(c)) {
+            if (type() != Type::number) throw SyntaxError("a number is expected here");
+            check_number(text);
             return std::nullopt;
         }
+        fits = fits && !__builtin_mul_overflow(value, std::uint64_t{10}, &value) &&
+               !__builtin_add_overflow(value, static_cast<std::uint64_t>(c - '0'), &value);
+    }
+    if (text.front() == '0' && text.size() > 1) throw SyntaxError("a number begins with 0");
+    if (!fits) {
+        check_number(text);
+        return std::nullopt;
     }
     return value;
 }
@@ -213,7 +218,7 @@ void Value::validate() {
             string(scratch);
             break;
         }
-        case Type::number: checked_number(token()); break;
+        case Type::number: check_number(token()); break;
         case Type::null:
         case Type::boolean:
             if (token() != "null" && token() != "true" && token() != "false") {

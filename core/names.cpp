@@ -30,13 +30,6 @@ std::string_view cut_to(std::string_view name, std::size_t limit) {
 
 }  // namespace
 
-bool is_cut(std::string_view name, std::size_t at, std::string_view separators) {
-    const auto is_separator = [&](char c) { return separators.find(c) != std::string_view::npos; };
-    if (!is_separator(name[at])) return false;
-    if (at + 1 == name.size() || is_separator(name[at + 1])) return false;
-    return at != 0;
-}
-
 std::string_view file_name(std::string_view segment, bool first, std::string& storage) {
     if (segment.empty()) return "%";
     if (segment == ".") return "%2E";

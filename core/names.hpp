@@ -15,6 +15,7 @@
 //
 // Cutting stops after 128 folders: the rest of such a name is one segment.
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -25,8 +26,21 @@ namespace tensorfs {
 inline constexpr std::size_t max_segment = 255;
 inline constexpr std::size_t max_folders = 128;
 
-/// Rule 1: whether a name is cut at name[at]. REQUIRES: at < name.size().
-bool is_cut(std::string_view name, std::size_t at, std::string_view separators);
+/// A set of bytes at which names are cut.
+class Separators {
+public:
+    explicit Separators(std::string_view set) {
+        for (const char c : set) is_one_[static_cast<unsigned char>(c)] = true;
+    }
+    [[nodiscard]] bool contains(char c) const { return is_one_[static_cast<unsigned char>(c)]; }
+    /// Rule 1: whether a name is cut at name[at]. REQUIRES: at < name.size().
+    [[nodiscard]] bool cut(std::string_view name, std::size_t at) const {
+        return contains(name[at]) && at != 0 && at + 1 != name.size() && !contains(name[at + 1]);
+    }
+
+private:
+    std::array<bool, 256> is_one_{};
+};
 
 /// Rules 3 and 4: the file name of a segment. `first` says that it stands in the mount's root.
 /// Most segments are their own file name: nothing is allocated for these, and the result is a view

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_set>
+#include <utility>
 
 #include "core/names.hpp"
 #include "core/natural_order.hpp"
@@ -17,7 +17,7 @@ namespace tensorfs {
 class TreeBuilder {
 public:
     TreeBuilder(Tree& tree, const Model& model, std::string_view separators)
-        : tree_(tree), model_(model), separators_(separators), known_(0, Hash{this}, Same{this}) {}
+        : tree_(tree), model_(model), separators_(separators) {}
 
     void build() {
         loose_.push_back({"", 0, 0, folder_mark});
@@ -41,26 +41,51 @@ private:
         [[nodiscard]] bool is_folder() const { return tensor == folder_mark; }
     };
 
-    /// What tells nodes apart while building: parent and name.
-    struct Key {
-        Number parent;
-        std::string_view name;
-        bool operator==(const Key&) const = default;
-    };
-    struct Hash {
-        using is_transparent = void;
-        const TreeBuilder* builder;
-        std::size_t operator()(const Key& key) const {
-            return XXH3_64bits_withSeed(key.name.data(), key.name.size(), key.parent);
+    /// Finds a node by its parent and name: an open-addressing table of numbers with their hashes.
+    class Finder {
+    public:
+        explicit Finder(const std::vector<Loose>& nodes) : nodes_(nodes), slots_(1024) {}
+
+        [[nodiscard]] std::optional<Number> find(Number parent, std::string_view name) const {
+            const std::uint32_t hash = hash_of(parent, name);
+            for (std::size_t at = hash & (slots_.size() - 1); slots_[at].number != 0;
+                 at = (at + 1) & (slots_.size() - 1)) {
+                const Loose& node = nodes_[slots_[at].number];
+                if (slots_[at].hash == hash && node.parent == parent && node.name() == name) return slots_[at].number;
+            }
+            return std::nullopt;
         }
-        std::size_t operator()(Number number) const { return (*this)(builder->key(number)); }
-    };
-    struct Same {
-        using is_transparent = void;
-        const TreeBuilder* builder;
-        bool operator()(Number a, Number b) const { return a == b; }
-        bool operator()(const Key& a, Number b) const { return a == builder->key(b); }
-        bool operator()(Number a, const Key& b) const { return builder->key(a) == b; }
+
+        /// REQUIRES: the node is in the list and was not added before.
+        void add(Number number) {
+            if (++used_ > slots_.size() / 2) grow();
+            put({hash_of(nodes_[number].parent, nodes_[number].name()), number});
+        }
+
+    private:
+        struct Slot {
+            std::uint32_t hash = 0;
+            Number number = 0;  // the root is never looked for, so 0 is an empty slot
+        };
+
+        static std::uint32_t hash_of(Number parent, std::string_view name) {
+            return static_cast<std::uint32_t>(XXH3_64bits_withSeed(name.data(), name.size(), parent));
+        }
+        void put(const Slot& slot) {
+            std::size_t at = slot.hash & (slots_.size() - 1);
+            while (slots_[at].number != 0) at = (at + 1) & (slots_.size() - 1);
+            slots_[at] = slot;
+        }
+        void grow() {
+            const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 4));
+            for (const Slot& slot : old) {
+                if (slot.number != 0) put(slot);
+            }
+        }
+
+        const std::vector<Loose>& nodes_;
+        std::vector<Slot> slots_;
+        std::size_t used_ = 0;
     };
 
     /// A cut in the name placed last: where, and the folder that ends there.
@@ -68,8 +93,6 @@ private:
         std::size_t at;
         Number folder;
     };
-
-    [[nodiscard]] Key key(Number number) const { return {loose_[number].parent, loose_[number].name()}; }
 
     void place(std::uint32_t tensor) {
         const std::string_view name = model_.tensors()[tensor].name();
@@ -83,7 +106,7 @@ private:
 
         std::size_t begin = cuts_.empty() ? 0 : cuts_.back().at + 1;
         for (std::size_t at = begin; at < name.size() && cuts_.size() < max_folders; ++at) {
-            if (!is_cut(name, at, separators_)) continue;
+            if (!separators_.cut(name, at)) continue;
             if (std::binary_search(beginnings_.begin(), beginnings_.end(), at)) continue;
             const Number folder = find_or_add(current_folder(), name.substr(begin, at - begin), folder_mark);
             cuts_.push_back({at, folder});
@@ -100,12 +123,12 @@ private:
     Number find_or_add(Number parent, std::string_view segment, std::uint32_t tensor) {
         std::string storage;
         std::string_view name = file_name(segment, parent == 0, storage);
-        const std::optional<Number> first = find({parent, name});
+        const std::optional<Number> first = known_.find(parent, name);
         if (first && !(tensor == folder_mark && loose_[*first].is_folder())) {
             std::string base(name);
             for (std::uint32_t& suffix = loose_[*first].next_suffix;; ++suffix) {
                 storage = with_suffix(base, fmt::format("~{}", suffix));
-                const std::optional<Number> met = find({parent, storage});
+                const std::optional<Number> met = known_.find(parent, storage);
                 if (!met) break;
                 if (tensor == folder_mark && loose_[*met].is_folder()) return *met;
             }
@@ -116,19 +139,12 @@ private:
         if (name.data() == storage.data()) name = tree_.made_names_.emplace_back(std::move(storage));
         const auto number = static_cast<Number>(loose_.size());
         loose_.push_back({name.data(), static_cast<std::uint32_t>(name.size()), parent, tensor});
-        known_.insert(number);
+        known_.add(number);
         return number;
-    }
-
-    [[nodiscard]] std::optional<Number> find(const Key& key) const {
-        const auto found = known_.find(key);
-        if (found == known_.end()) return std::nullopt;
-        return *found;
     }
 
     /// Numbers the nodes by depth and, within a folder, in natural order.
     void lay_out() {
-        known_.clear();
         std::vector<std::uint32_t> begin(loose_.size() + 1);  // of a folder's children in `children`
         for (Number i = 1; i < loose_.size(); ++i) ++begin[loose_[i].parent + 1];
         for (Number i = 0; i < loose_.size(); ++i) begin[i + 1] += begin[i];
@@ -190,9 +206,9 @@ private:
 
     Tree& tree_;
     const Model& model_;
-    std::string_view separators_;
+    Separators separators_;
     std::vector<Loose> loose_;
-    std::unordered_set<Number, Hash, Same> known_;
+    Finder known_{loose_};
     std::string_view previous_;
     std::vector<Cut> cuts_;                // of the name placed last
     std::vector<std::size_t> beginnings_;  // lengths of the names that it begins with, itself included
