@@ -107,8 +107,9 @@ void Value::fields(Visit&& visit) {
 template <typename Visit>
 void Value::elements(Visit&& visit) {
     if (type() != Type::array) throw SyntaxError("an array is expected here");
+    const unsigned depth = inner_depth();
     simdjson::ondemand::array array = value_.get_array();
-    for (auto element : array) visit(Value(element.value(), inner_depth()));
+    for (auto element : array) visit(Value(element.value(), depth));
 }
 
 template <typename Visit>

@@ -1,80 +1,105 @@
 #include "core/model.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 #include <tuple>
 
-#include "core/error.hpp"
 #include "core/escape.hpp"
 #include "core/parallel.hpp"
+#include "core/path.hpp"
 
 namespace tensorfs {
+
+namespace {
+
+/// How many descriptors this process may have open.
+std::uint64_t descriptor_limit() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : UINT64_MAX;
+}
+
+}  // namespace
 
 /// Builds one Model; holds what only loading needs.
 class ModelLoader {
 public:
-    explicit ModelLoader(Model& model) : model_(model) {}
+    ModelLoader(Model& model, Source source) : model_(model), source_(std::move(source)) {}
 
-    void load() {
+    void load(OnProblem on_problem) {
+        model_.path_ = source_.path;
+        model_.location_ = source_.location;
+        model_.notes_ = source_.notes;
         read_shards();
         join();
         sort_by_name();
-        if (model_.source_.index) {
-            follow_index(*model_.source_.index);
-        } else {
-            refuse_duplicates();
+        choose_tensors();
+        if (!problems_.empty() && (on_problem == OnProblem::refuse || model_.shards_.empty())) {
+            throw Error(std::move(problems_));
         }
-        if (!problems_.empty()) throw Error(std::move(problems_));
+        model_.problems_ = std::move(problems_);
         model_.tensors_.shrink_to_fit();
         check_total_size();
-        model_.source_.index.reset();  // as large as the names of all tensors, and of no more use
     }
 
 private:
-    /// What reading one shard came to: both parts, or problems.
-    struct Result {
+    /// A shard to be read, and what came of it: both parts, or problems.
+    struct Task {
+        std::uint32_t component;
+        std::uint32_t number;  // in the component's shards
         std::optional<Shard> shard;
         Header header;
         std::vector<Problem> problems;
     };
 
     void read_shards() {
-        const Source& source = model_.source_;
-        results_.resize(source.shards.size());
-        in_parallel(results_.size(), [&](std::size_t i) {
-            Result& result = results_[i];
+        for (std::uint32_t c = 0; c < source_.components.size(); ++c) {
+            for (std::uint32_t i = 0; i < source_.components[c].shards.size(); ++i)
+                tasks_.push_back({c, i, {}, {}, {}});
+        }
+        constexpr std::uint64_t others = 64;  // descriptors for all but the shards
+        const bool is_short_of_descriptors = tasks_.size() + others > descriptor_limit();
+        in_parallel(tasks_.size(), [&](std::size_t i) {
+            Task& task = tasks_[i];
+            const Component& component = source_.components[task.component];
             try {
-                Shard shard(source.shard_path(source.shards[i]));
-                result.header = read_header(shard);
-                result.shard = std::move(shard);
+                Shard shard(join_path(component.folder, component.shards[task.number]));
+                task.header = read_header(shard, component.name.empty() ? "" : component.name + '/');
+                if (is_short_of_descriptors) shard.map_and_close();
+                task.shard = std::move(shard);
             } catch (const Error& e) {
-                result.problems = e.problems();
+                task.problems = e.problems();
             }
         });
     }
 
     void join() {
         std::size_t total = 0;
-        for (const Result& result : results_) total += result.header.tensors.size();
+        for (const Task& task : tasks_) total += task.header.tensors.size();
         model_.tensors_.reserve(total);
-        for (Result& result : results_) {
-            problems_.insert(problems_.end(), result.problems.begin(), result.problems.end());
-            is_good_.push_back(result.shard.has_value());
-            if (!result.shard) continue;
-            for (Tensor& tensor : result.header.tensors) {
+        for (const Component& component : source_.components) is_good_.emplace_back(component.shards.size());
+        for (Task& task : tasks_) {
+            problems_.insert(problems_.end(), task.problems.begin(), task.problems.end());
+            if (!task.shard) continue;
+            is_good_[task.component][task.number] = true;
+            for (Tensor& tensor : task.header.tensors) {
                 tensor.set_shard(static_cast<std::uint32_t>(model_.shards_.size()));
                 model_.tensors_.push_back(tensor);
             }
-            result.header.tensors = {};
-            numbers_.push_back(static_cast<std::uint32_t>(is_good_.size() - 1));
-            model_.shards_.push_back(std::move(*result.shard));
-            model_.metadata_.push_back(std::move(result.header.metadata));
-            model_.storage_.push_back(std::move(result.header));
+            task.header.tensors = {};
+            places_.push_back({task.component, task.number});
+            const Component& component = source_.components[task.component];
+            const std::string& name = component.shards[task.number];
+            model_.shard_names_.push_back(join_path(component.name, name));
+            model_.shard_paths_.push_back(join_path(absolute_path(component.folder), name));
+            model_.shards_.push_back(std::move(*task.shard));
+            model_.metadata_.push_back(std::move(task.header.metadata));
+            model_.storage_.push_back(std::move(task.header));
         }
-        results_.clear();
+        tasks_.clear();
     }
 
     void sort_by_name() {
@@ -82,25 +107,44 @@ private:
         std::iota(model_.by_name_.begin(), model_.by_name_.end(), 0U);
         const std::vector<Tensor>& tensors = model_.tensors_;
         std::sort(model_.by_name_.begin(), model_.by_name_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return std::tuple(tensors[a].name(), a) < std::tuple(tensors[b].name(), b);
+            return std::tuple(tensors[a].full_name(), a) < std::tuple(tensors[b].full_name(), b);
         });
     }
 
-    void refuse_duplicates() {
+    /// Decides which tensors there are. A component's tensors stand side by side in by_name_, in the
+    /// order of the components, since full names begin with the component's and a slash.
+    void choose_tensors() {
         const std::vector<std::uint32_t>& order = model_.by_name_;
-        for (std::size_t i = 1; i < order.size(); ++i) {
-            const Tensor& first = model_.tensors_[order[i - 1]];
-            const Tensor& second = model_.tensors_[order[i]];
-            if (first.name() != second.name()) continue;
-            problems_.push_back({Kind::DuplicateName, path_of(second), std::string(second.name()),
-                                 "the name stands in " + in_quotes(path_of(first)) + " too, and no index decides"});
+        std::vector<bool> kept(order.size());
+        auto begin = order.begin();
+        for (std::uint32_t c = 0; c < source_.components.size(); ++c) {
+            const auto end = std::find_if(begin, order.end(), [&](std::uint32_t i) { return place(i).component != c; });
+            const std::span<const std::uint32_t> tensors(begin, end);
+            if (source_.components[c].index) {
+                follow_index(c, tensors, kept);
+            } else {
+                keep_first_of_each_name(tensors, kept);
+            }
+            begin = end;
+        }
+        if (std::find(kept.begin(), kept.end(), false) != kept.end()) keep_only(kept);
+    }
+
+    void keep_first_of_each_name(std::span<const std::uint32_t> order, std::vector<bool>& kept) {
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const Tensor& tensor = model_.tensors_[order[i]];
+            kept[order[i]] = i == 0 || model_.tensors_[order[i - 1]].full_name() != tensor.full_name();
+            if (kept[order[i]]) continue;
+            problems_.push_back({Kind::DuplicateName, model_.shards_[tensor.shard()].path(), std::string(tensor.name()),
+                                 "the name stands in " +
+                                     in_quotes(model_.shards_[model_.tensors_[order[i - 1]].shard()].path()) +
+                                     " too, and no index decides"});
         }
     }
 
-    /// Walks the index and the tensors side by side, both in byte order of the names.
-    void follow_index(const Index& index) {
-        std::vector<std::uint32_t>& order = model_.by_name_;
-        std::vector<bool> kept(model_.tensors_.size());
+    /// Walks an index and its component's tensors side by side, both in byte order of the names.
+    void follow_index(std::uint32_t component, std::span<const std::uint32_t> order, std::vector<bool>& kept) {
+        const Index& index = *source_.components[component].index;
         std::size_t kept_count = 0;
         std::size_t at = 0;
         for (const Index::Entry& entry : index.entries()) {
@@ -108,22 +152,20 @@ private:
             while (at < order.size() && model_.tensors_[order[at]].name() < name) ++at;
             bool found = false;
             for (; at < order.size() && model_.tensors_[order[at]].name() == name; ++at) {
-                if (numbers_[model_.tensors_[order[at]].shard()] != entry.shard) continue;
+                if (place(order[at]).number != entry.shard) continue;
                 kept[order[at]] = found = true;
                 ++kept_count;
             }
-            if (!found && is_good_[entry.shard]) {
+            if (!found && is_good_[component][entry.shard]) {
                 problems_.push_back(
-                    {Kind::MissingTensor, model_.source_.index_path, std::string(name),
+                    {Kind::MissingTensor, source_.components[component].index_path, std::string(name),
                      "the index places it in " + in_quotes(index.shards()[entry.shard]) + ", which does not have it"});
             }
         }
         if (kept_count == order.size()) return;
-        model_.notes_.push_back(
-            fmt::format("{} of the shards' {} tensors are not listed by the index, or are listed in "
-                        "another shard: they are left out",
-                        order.size() - kept_count, order.size()));
-        keep_only(kept);
+        model_.notes_.push_back(fmt::format(
+            "{}: {} of the shards' {} tensors are not listed, or are listed in another shard: they are left out",
+            source_.components[component].index_path, order.size() - kept_count, order.size()));
     }
 
     void keep_only(const std::vector<bool>& kept) {
@@ -140,28 +182,35 @@ private:
     }
 
     void check_total_size() {
-        if (!model_.source_.index || !model_.source_.index->total_size()) return;
-        const std::uint64_t stated = *model_.source_.index->total_size();
-        if (stated == model_.nbytes()) return;
-        model_.notes_.push_back(
-            fmt::format("the index's total_size is {}, but the tensors have {} bytes", stated, model_.nbytes()));
+        std::vector<std::uint64_t> sums(source_.components.size());
+        for (std::uint32_t i = 0; i < model_.tensors_.size(); ++i)
+            sums[place(i).component] += model_.tensors_[i].nbytes();
+        for (std::size_t c = 0; c < sums.size(); ++c) {
+            const Component& component = source_.components[c];
+            if (!component.index || !component.index->total_size() || *component.index->total_size() == sums[c])
+                continue;
+            model_.notes_.push_back(fmt::format("{}: total_size is {}, but the tensors have {} bytes",
+                                                component.index_path, *component.index->total_size(), sums[c]));
+        }
     }
 
-    [[nodiscard]] const std::string& path_of(const Tensor& tensor) const {
-        return model_.shards_[tensor.shard()].path();
-    }
+    /// Where a good shard stands in the source.
+    struct Place {
+        std::uint32_t component, number;
+    };
+    [[nodiscard]] const Place& place(std::uint32_t tensor) const { return places_[model_.tensors_[tensor].shard()]; }
 
     Model& model_;
-    std::vector<Result> results_;
+    Source source_;
+    std::vector<Task> tasks_;
     std::vector<Problem> problems_;
-    std::vector<bool> is_good_;           // by position in the source's shards: it was read
-    std::vector<std::uint32_t> numbers_;  // position in model_.shards_ to position in the source's
+    std::vector<std::vector<bool>> is_good_;  // by component and position in its shards
+    std::vector<Place> places_;               // of model_.shards_
 };
 
-Model Model::load(Source source) {
+Model Model::load(Source source, OnProblem on_problem) {
     Model model;
-    model.source_ = std::move(source);
-    ModelLoader(model).load();
+    ModelLoader(model, std::move(source)).load(on_problem);
     return model;
 }
 
@@ -176,7 +225,9 @@ std::uint64_t Model::nbytes() const {
 }
 
 void Model::map() {
-    for (Shard& shard : shards_) shard.map();
+    for (Shard& shard : shards_) {
+        if (shard.bytes().empty()) shard.map();
+    }
 }
 
 }  // namespace tensorfs

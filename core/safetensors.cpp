@@ -24,7 +24,7 @@ struct Entry {
 /// Rule 5: the header's JSON to entries, in the order of the file.
 class HeaderReader {
 public:
-    explicit HeaderReader(Header& header) : header_(header) {}
+    HeaderReader(Header& header, std::string_view prefix) : header_(header), prefix_(prefix) {}
 
     std::vector<Entry> read(const json::Text& text) {
         json::parse_object(text, [&](std::string_view key, json::Value value) {
@@ -33,6 +33,7 @@ public:
                 return;
             }
             // Only in an error's message; taken from storage, since `key` may go with the parse.
+            header_.names.insert(header_.names.end(), prefix_.begin(), prefix_.end());
             Entry entry{header_.names.size(), key.size()};
             header_.names.insert(header_.names.end(), key.begin(), key.end());
             try {
@@ -170,6 +171,7 @@ private:
     }
 
     Header& header_;
+    std::string_view prefix_;
     std::vector<Entry> entries_;
     std::string scratch_;
     bool has_metadata_ = false;
@@ -179,8 +181,13 @@ private:
 class HeaderChecker {
 public:
     HeaderChecker(Header& header, std::vector<Entry> entries, std::uint64_t data_begin, std::uint64_t file_size,
-                  const std::string& path)
-        : header_(header), entries_(std::move(entries)), data_begin_(data_begin), file_size_(file_size), path_(path) {}
+                  const std::string& path, std::size_t prefix)
+        : header_(header),
+          entries_(std::move(entries)),
+          data_begin_(data_begin),
+          file_size_(file_size),
+          path_(path),
+          prefix_(prefix) {}
 
     void check() {
         const std::optional<Entry> duplicate = drop_all_but_last_of_each_name();
@@ -272,7 +279,8 @@ private:
         header_.dims.shrink_to_fit();
         header_.tensors.reserve(entries_.size());
         for (const Entry& entry : entries_) {
-            header_.tensors.emplace_back(name(entry), entry.dtype,
+            const std::string_view full_name(header_.names.data() + entry.name_at - prefix_, prefix_ + entry.name_size);
+            header_.tensors.emplace_back(full_name, static_cast<std::uint16_t>(prefix_), entry.dtype,
                                          Shape(header_.dims.data() + entry.dims_at, entry.rank),
                                          data_begin_ + entry.begin, entry.end - entry.begin);
         }
@@ -283,6 +291,7 @@ private:
     std::uint64_t data_begin_;
     std::uint64_t file_size_;
     const std::string& path_;
+    std::size_t prefix_;
 };
 
 /// What a file that is no safetensors file seems to be, for the message; "" where nothing is known.
@@ -318,7 +327,7 @@ std::string_view recognize(std::string_view beginning) {
 
 }  // namespace
 
-Header parse_header(const json::Text& text, std::uint64_t file_size, const std::string& path) {
+Header parse_header(const json::Text& text, std::uint64_t file_size, const std::string& path, std::string_view prefix) {
     const std::string_view bytes = text.view();
     if (!simdjson::validate_utf8(bytes.data(), bytes.size())) {
         throw Error({Kind::InvalidHeader, path, {}, "the header is not UTF-8"});
@@ -326,15 +335,15 @@ Header parse_header(const json::Text& text, std::uint64_t file_size, const std::
     Header header;
     std::vector<Entry> entries;
     try {
-        entries = HeaderReader(header).read(text);
+        entries = HeaderReader(header, prefix).read(text);
     } catch (const json::SyntaxError& e) {
         throw Error({Kind::InvalidHeaderDeserialization, path, {}, std::string("the header: ") + e.what()});
     }
-    HeaderChecker(header, std::move(entries), 8 + bytes.size(), file_size, path).check();
+    HeaderChecker(header, std::move(entries), 8 + bytes.size(), file_size, path, prefix.size()).check();
     return header;
 }
 
-Header read_header(const Shard& shard) {
+Header read_header(const Shard& shard, std::string_view prefix) {
     constexpr std::uint64_t length_size = 8;
     if (shard.size() < length_size) {
         fail_on_length(shard, Kind::HeaderTooSmall,
@@ -342,10 +351,10 @@ Header read_header(const Shard& shard) {
                            ? "the file is empty"
                            : fmt::format("the file has {} bytes, fewer than the header length's 8", shard.size()));
     }
-    std::array<char, length_size> prefix{};
-    shard.read(0, prefix);
+    std::array<char, length_size> length_bytes{};
+    shard.read(0, length_bytes);
     std::uint64_t length = 0;
-    for (std::size_t i = length_size; i-- > 0;) length = length << 8 | static_cast<unsigned char>(prefix[i]);
+    for (std::size_t i = length_size; i-- > 0;) length = length << 8 | static_cast<unsigned char>(length_bytes[i]);
     if (length > max_header_size) {
         fail_on_length(shard, Kind::HeaderTooLarge,
                        fmt::format("the header length is {}, more than {}", length, max_header_size));
@@ -359,7 +368,7 @@ Header read_header(const Shard& shard) {
     }
     json::Text text(length);
     shard.read(length_size, {text.data(), length});
-    return parse_header(text, shard.size(), shard.path());
+    return parse_header(text, shard.size(), shard.path(), prefix);
 }
 
 }  // namespace tensorfs

@@ -55,11 +55,13 @@ struct Header {
 inline constexpr std::uint64_t max_header_size = 100'000'000;
 
 /// Reads and validates the header of a shard. Throws Error: a kind of the rules above, or
-/// SystemError. Allocates a small multiple of the header's size, after rule 3.
-Header read_header(const Shard& shard);
+/// SystemError. Allocates a small multiple of the header's size, after rule 3. `prefix` goes before
+/// the names to make full names; it is at most 65,535 bytes.
+Header read_header(const Shard& shard, std::string_view prefix = {});
 
 /// Validates a header's text (rules 4 to 9) for a file of `file_size` bytes. `path` is for messages.
 /// Throws Error. REQUIRES: file_size >= 8 + text.view().size().
-Header parse_header(const json::Text& text, std::uint64_t file_size, const std::string& path);
+Header parse_header(const json::Text& text, std::uint64_t file_size, const std::string& path,
+                    std::string_view prefix = {});
 
 }  // namespace tensorfs

@@ -79,25 +79,33 @@ std::span<const std::byte> Shard::bytes() const noexcept {
     return {static_cast<const std::byte*>(region_.get_address()), region_.get_size()};
 }
 
-int Shard::unchanged() const noexcept {
-    struct stat now {};
-    if (::fstat(file_.get(), &now) != 0) return EIO;
-    const bool same = now.st_dev == identity_.st_dev && now.st_ino == identity_.st_ino &&
-                      now.st_size == identity_.st_size && same_time(now.st_mtim, identity_.st_mtim);
-    return same ? 0 : EIO;
+void Shard::map_and_close() {
+    map();
+    file_.reset();
 }
 
-int Shard::populate(std::uint64_t offset, std::uint64_t length) const noexcept {
-    if (length == 0) return 0;
+bool Shard::is_unchanged() const noexcept {
+    struct stat now {};
+    if (file_) {
+        if (::fstat(file_.get(), &now) != 0) return false;
+    } else if (::stat(path_.c_str(), &now) != 0 || now.st_dev != identity_.st_dev || now.st_ino != identity_.st_ino) {
+        return true;  // removed or replaced: what is mapped is out of everybody's reach
+    }
+    return now.st_dev == identity_.st_dev && now.st_ino == identity_.st_ino && now.st_size == identity_.st_size &&
+           same_time(now.st_mtim, identity_.st_mtim);
+}
+
+bool Shard::populate(std::uint64_t offset, std::uint64_t length) const noexcept {
+    if (length == 0) return true;
     static const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     const std::uint64_t begin = offset / page * page;
     // madvise wants a mutable pointer but only reads here.
     auto* const address = const_cast<std::byte*>(bytes().data() + begin);
     while (::madvise(address, offset + length - begin, MADV_POPULATE_READ) != 0) {
-        if (errno == EINVAL) return 0;  // a kernel before 5.14: writev faults the pages in itself
-        if (errno != EINTR && errno != EAGAIN) return EIO;
+        if (errno == EINVAL) return true;  // a kernel before 5.14: writev faults the pages in itself
+        if (errno != EINTR && errno != EAGAIN) return false;
     }
-    return 0;
+    return true;
 }
 
 }  // namespace tensorfs

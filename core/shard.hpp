@@ -15,8 +15,8 @@ namespace tensorfs {
 /// One file of a model: opened once, read-only, and mapped whole when it is to be served.
 ///
 /// Whether the file is still what it was when it was opened is told by its identity: device, inode,
-/// size and modification time. A file that was replaced by rename keeps being served, since the
-/// descriptor still leads to the old one.
+/// size and modification time. A file that was replaced by rename keeps being served: descriptor and
+/// mapping still lead to the old one.
 ///
 /// Loading (constructor, read, map) throws Error and belongs to one thread. Serving (the const
 /// noexcept members) may be called from any number of threads and answers with an errno value.
@@ -40,15 +40,18 @@ public:
 
     /// Maps the file, shared and read-only. Throws Error. REQUIRES: size() > 0.
     void map();
+    /// Maps the file and closes the descriptor, where the system does not allow enough of them. From
+    /// then on the path is looked at instead, as long as it leads to this file. Throws Error.
+    void map_and_close();
     /// The mapping; empty before map(). Touching bytes that were cut off since raises SIGBUS, so
     /// only the kernel may (writev), or whoever has called populate() and can live with the rest.
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
 
-    /// 0 if the file is what it was when it was opened, else EIO.
-    [[nodiscard]] int unchanged() const noexcept;
-    /// Brings a range of the mapping into memory. 0, or EIO where the file's bytes are not to be
-    /// had: cut off, or the disk fails.
-    [[nodiscard]] int populate(std::uint64_t offset, std::uint64_t length) const noexcept;
+    /// Whether the file is what it was when it was opened.
+    [[nodiscard]] bool is_unchanged() const noexcept;
+    /// Brings a range of the mapping into memory; false where the file's bytes are not to be had:
+    /// cut off, or the disk fails.
+    [[nodiscard]] bool populate(std::uint64_t offset, std::uint64_t length) const noexcept;
 
 private:
     std::string path_;

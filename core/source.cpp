@@ -1,116 +1,142 @@
 #include "core/source.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "core/error.hpp"
 #include "core/escape.hpp"
-#include "core/natural_order.hpp"
+#include "core/hub.hpp"
+#include "core/path.hpp"
 
 namespace tensorfs {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view shard_suffix = ".safetensors";
-constexpr std::string_view index_suffix = ".safetensors.index.json";
-constexpr std::string_view usual_index = "model.safetensors.index.json";
+constexpr std::string_view pipeline_file = "model_index.json";
 
-Error not_a_model(const std::string& path, std::string text) {
-    return Error({Kind::NotAModel, path, {}, std::move(text)});
-}
+class Finder {
+public:
+    Finder(const std::string& path, const SourceOptions& options) : options_(options) { source_.path = path; }
 
-/// The names in a folder, in natural order.
-std::vector<std::string> names_in(const fs::path& folder, const std::string& typed) {
-    std::error_code error;
-    std::vector<std::string> names;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-        names.push_back(at->path().filename().string());
+    Source find() {
+        std::error_code error;
+        const fs::file_status status = fs::status(source_.path, error);
+        if (status.type() == fs::file_type::not_found) {
+            use_hub_id();
+        } else if (error) {
+            throw Error(system_problem(source_.path, "cannot look at it", error.value()));
+        } else if (fs::is_directory(status)) {
+            use_folder(source_.path);
+        } else {
+            use_file();
+        }
+        for (const Component& component : source_.components) {
+            if (component.shards.empty())
+                throw Error({Kind::NotAModel, component.index_path, {}, "the index lists no tensors"});
+        }
+        std::sort(source_.components.begin(), source_.components.end(),
+                  [](const Component& a, const Component& b) { return a.name + '/' < b.name + '/'; });
+        return std::move(source_);
     }
-    if (error) throw Error(system_problem(typed, "cannot list the folder", error.value()));
-    std::sort(names.begin(), names.end(), natural_less);
-    return names;
-}
 
-std::vector<std::string> with_suffix(const std::vector<std::string>& names, std::string_view suffix) {
-    std::vector<std::string> found;
-    std::copy_if(names.begin(), names.end(), std::back_inserter(found),
-                 [&](const std::string& name) { return name.ends_with(suffix) && name.front() != '.'; });
-    return found;
-}
-
-/// The index that speaks for a folder; "" if it has none.
-std::string choose_index(const std::vector<std::string>& names, const std::string& typed) {
-    const std::vector<std::string> found = with_suffix(names, index_suffix);
-    if (found.empty()) return {};
-    if (found.size() == 1) return found.front();
-    if (std::find(found.begin(), found.end(), usual_index) != found.end()) return std::string(usual_index);
-    std::string text = "it has several indexes; name the one that is meant instead of the folder:";
-    for (const std::string& name : found) text += ' ' + in_quotes(name);
-    throw Error({Kind::AmbiguousSource, typed, {}, std::move(text)});
-}
-
-/// Absolute and without "." or a trailing slash, but with its symbolic links as they are.
-fs::path made_absolute(const std::string& path) {
-    const fs::path absolute = fs::absolute(path).lexically_normal();
-    return absolute.has_filename() || absolute == absolute.root_path() ? absolute : absolute.parent_path();
-}
-
-void set_folder(Source& source, const std::string& folder) {
-    source.folder = folder;
-    source.absolute_folder = made_absolute(folder.empty() ? "." : folder).string();
-}
-
-void use_index(Source& source, const std::string& path) {
-    source.index_path = path;
-    source.index = Index::read(path);
-    source.shards = source.index->shards();
-}
-
-void use_folder(Source& source, const std::string& folder) {
-    const std::vector<std::string> names = names_in(folder, source.path);
-    if (const std::string index = choose_index(names, source.path); !index.empty()) {
-        use_index(source, Source::join(folder, index));
-        return;
+private:
+    void use_hub_id() {
+        const std::string cache = hub_cache();
+        std::string why = "there is no such file or folder";
+        if (is_hub_id(source_.path) && !cache.empty()) {
+            const std::string folder = hub_folder(cache, source_.path);
+            if (fs::is_directory(folder)) {
+                use_folder(folder);
+                return;
+            }
+            why += ", and the Hub's cache has no " + in_quotes(folder);
+        }
+        throw Error({Kind::NoSuchSource, source_.path, {}, std::move(why)});
     }
-    source.shards = with_suffix(names, shard_suffix);
-    if (source.shards.empty())
-        throw not_a_model(source.path, "the folder has no .safetensors file and no index of any");
-}
+
+    void use_file() {
+        const fs::path file(source_.path);
+        source_.location = absolute_path(source_.path);
+        Component component;
+        component.folder = file.parent_path().string();
+        if (file.extension() == ".json") {
+            component.index_path = source_.path;
+            component.index = Index::read(source_.path);
+            component.shards = component.index->shards();
+        } else {
+            component.shards = {file.filename().string()};
+        }
+        source_.components.push_back(std::move(component));
+    }
+
+    void use_folder(const std::string& folder) {
+        const std::vector<std::string> names = names_in(folder);
+        if (is_hub_folder(names)) {
+            use_folder(hub_snapshot(folder, options_.revision));
+            return;
+        }
+        source_.location = absolute_path(folder);
+        const bool is_pipeline = std::find(names.begin(), names.end(), pipeline_file) != names.end();
+        if (is_pipeline && use_pipeline(folder, names)) {
+            if (std::any_of(names.begin(), names.end(),
+                            [](const std::string& name) { return parse_shard_name(name).has_value(); })) {
+                source_.notes.push_back(
+                    "the pipeline's folders are shown; .safetensors files beside them are passed over");
+            }
+            return;
+        }
+        if (use_set(folder, names, {}, options_.choice) || (!is_pipeline && use_pipeline(folder, names))) return;
+        throw Error({Kind::NotAModel, folder, {}, "the folder has no .safetensors file and no index of any"});
+    }
+
+    /// Adds the set of shards in a folder as a component; false where there is none.
+    bool use_set(const std::string& folder, const std::vector<std::string>& names, const std::string& component_name,
+                 const Choice& choice) {
+        std::optional<ShardSet> set = find_shards(folder, names, choice);
+        if (!set) return false;
+        Component component;
+        component.name = component_name;
+        component.folder = folder;
+        component.shards = std::move(set->shards);
+        component.index = std::move(set->index);
+        if (!set->index_name.empty()) component.index_path = join_path(folder, set->index_name);
+        for (const std::string& note : set->notes) {
+            source_.notes.push_back(component_name.empty() ? note : component_name + ": " + note);
+        }
+        source_.components.push_back(std::move(component));
+        return true;
+    }
+
+    /// Adds each folder in `folder` that has a set of shards; false where none has.
+    bool use_pipeline(const std::string& folder, const std::vector<std::string>& names) {
+        for (const std::string& name : names) {
+            const std::string path = join_path(folder, name);
+            std::error_code unreadable;  // then it is no folder that we could show
+            if (!fs::is_directory(path, unreadable)) continue;
+            const std::vector<std::string> inner = names_in(path);
+            // As diffusers does: a component that has not the variant is taken without.
+            Choice choice{{}, options_.choice.variant};
+            const auto has_variant = [&](const std::string& file) {
+                const auto index = parse_index_name(file);
+                const auto shard = parse_shard_name(file);
+                return (index && index->variant == choice.variant) || (shard && shard->variant == choice.variant);
+            };
+            if (std::none_of(inner.begin(), inner.end(), has_variant)) choice.variant.clear();
+            use_set(path, inner, name, choice);
+        }
+        return !source_.components.empty();
+    }
+
+    const SourceOptions& options_;
+    Source source_;
+};
 
 }  // namespace
 
-std::string Source::join(const std::string& folder, const std::string& name) {
-    if (folder.empty()) return name;
-    return folder.ends_with('/') ? folder + name : folder + '/' + name;
-}
-
-std::string Source::absolute_path() const { return made_absolute(path).string(); }
-
-Source find_source(const std::string& path) {
-    Source source;
-    source.path = path;
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    if (status.type() == fs::file_type::not_found) {
-        throw Error({Kind::NoSuchSource, path, {}, "there is no such file or folder"});
-    }
-    if (error) throw Error(system_problem(path, "cannot look at it", error.value()));
-
-    if (fs::is_directory(status)) {
-        set_folder(source, path);
-        use_folder(source, path);
-        return source;
-    }
-    const fs::path file(path);
-    set_folder(source, file.parent_path().string());
-    if (file.extension() == ".json") {
-        use_index(source, path);
-    } else {
-        source.shards = {file.filename().string()};
-    }
-    return source;
-}
+Source find_source(const std::string& path, const SourceOptions& options) { return Finder(path, options).find(); }
 
 }  // namespace tensorfs

@@ -5,38 +5,44 @@
 #include <vector>
 
 #include "core/index.hpp"
+#include "core/layout.hpp"
 
 namespace tensorfs {
 
+/// A set of shards that is a model by itself: all of it, or one part of a pipeline.
+struct Component {
+    std::string name;                 // its folder in the mount's root; "" where it is all there is
+    std::string folder;               // where its shards are, as the user would write it
+    std::vector<std::string> shards;  // relative to the folder, each once
+    std::optional<Index> index;       // which tensor is in which shard, where an index says so
+    std::string index_path;           // as the user would write it; "" where there is none
+};
+
 /// Which files make up a model. Nothing of the shards has been read yet.
 struct Source {
-    std::string path;                 // as the user gave it
-    std::string folder;               // what the shards' names are relative to, as the user gave it
-    std::string absolute_folder;      // the same from the root, its symbolic links as they are
-    std::vector<std::string> shards;  // each once, by name
-    std::optional<Index> index;       // which tensor is in which shard, where an index says so
-    std::string index_path;           // as the user gave it; empty where there is none
+    std::string path;                   // as the user gave it
+    std::string location;               // the file or folder that it led to, from the root
+    std::vector<Component> components;  // at least one; by name + '/', in byte order
+    std::vector<std::string> notes;     // what deserves a word, a sentence each
+};
 
-    /// A shard's path as the user would write it, to open it and for messages.
-    [[nodiscard]] std::string shard_path(const std::string& shard) const { return join(folder, shard); }
-    /// A shard's path from the root, for programs that open it themselves.
-    [[nodiscard]] std::string absolute_shard_path(const std::string& shard) const {
-        return join(absolute_folder, shard);
-    }
-    /// The source itself, from the root.
-    [[nodiscard]] std::string absolute_path() const;
-
-    static std::string join(const std::string& folder, const std::string& name);
+/// What the user may say besides the path.
+struct SourceOptions {
+    Choice choice;         // see layout.hpp
+    std::string revision;  // of a model in the Hub's cache: see hub.hpp
 };
 
 /// Finds the model at `path`:
-///  - a file ending in .json is an index, and the shards are those that it names;
+///  - a file whose name ends in .json is an index, and the shards are those that it names;
 ///  - any other file is the only shard, whatever it is called;
-///  - a folder with an index is what the index says, whatever else lies in it. Its index is
-///    model.safetensors.index.json if it has one of that name, else its only *.safetensors.index.json;
-///  - a folder without an index is all of its *.safetensors files.
+///  - a folder models--ORG--NAME of the Hub's cache stands for one of its snapshots (hub.hpp);
+///  - a folder with model_index.json is a pipeline: each folder in it that has a set of shards is a
+///    component. What lies beside them is passed over, with a note;
+///  - any other folder is the set of shards that layout.hpp finds in it; or, where it has none, a
+///    pipeline of the folders in it that have;
+///  - what is no path but can be a Hub id, such as "org/name", is looked up in the Hub's cache.
 /// Throws Error: NoSuchSource, NotAModel, AmbiguousSource, NotRegularFile, what Index::read throws,
 /// or SystemError.
-Source find_source(const std::string& path);
+Source find_source(const std::string& path, const SourceOptions& options = {});
 
 }  // namespace tensorfs

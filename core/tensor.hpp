@@ -16,17 +16,24 @@ using Shape = std::span<const std::uint64_t>;
 /// views into storage of the Header or Model that made it and are valid as long as that is.
 class Tensor {
 public:
-    Tensor(std::string_view name, Dtype dtype, Shape shape, std::uint64_t offset, std::uint64_t nbytes)
-        : name_(name.data()),
+    /// `full_name` is `prefix` bytes that say where the tensor belongs, and its name.
+    Tensor(std::string_view full_name, std::uint16_t prefix, Dtype dtype, Shape shape, std::uint64_t offset,
+           std::uint64_t nbytes)
+        : name_(full_name.data()),
           dims_(shape.data()),
           offset_(offset),
           nbytes_(nbytes),
-          name_size_(static_cast<std::uint32_t>(name.size())),
+          name_size_(static_cast<std::uint32_t>(full_name.size())),
           rank_(static_cast<std::uint32_t>(shape.size())),
+          prefix_(prefix),
           dtype_(dtype) {}
 
     /// The exact name, valid UTF-8; may be empty and may hold any character, NUL included.
-    [[nodiscard]] std::string_view name() const { return {name_, name_size_}; }
+    [[nodiscard]] std::string_view name() const { return full_name().substr(prefix_); }
+    /// In a pipeline "COMPONENT/NAME", else the name: no two tensors of a model share it.
+    [[nodiscard]] std::string_view full_name() const { return {name_, name_size_}; }
+    /// How many bytes of full_name() stand before name().
+    [[nodiscard]] std::size_t prefix() const { return prefix_; }
     [[nodiscard]] Dtype dtype() const { return dtype_; }
     [[nodiscard]] Shape shape() const { return {dims_, rank_}; }
     /// Bytes from the start of the shard file (not of its data section) to the first element.
@@ -48,6 +55,7 @@ private:
     std::uint32_t name_size_;
     std::uint32_t rank_;
     std::uint32_t shard_ = 0;
+    std::uint16_t prefix_;
     Dtype dtype_;
 };
 

@@ -34,8 +34,9 @@ private:
         const char* text;
         std::uint32_t size;
         Number parent;
-        std::uint32_t tensor;  // folder_mark for a folder
-        std::uint32_t next_suffix = 2;
+        std::uint32_t tensor;           // folder_mark for a folder
+        std::uint32_t next_suffix = 2;  // to be tried for the next that meets it
+        Number folder = 0;              // of a file: the folder that was told apart from it
 
         [[nodiscard]] std::string_view name() const { return {text, size}; }
         [[nodiscard]] bool is_folder() const { return tensor == folder_mark; }
@@ -95,7 +96,8 @@ private:
     };
 
     void place(std::uint32_t tensor) {
-        const std::string_view name = model_.tensors()[tensor].name();
+        const Tensor& placed = model_.tensors()[tensor];
+        const std::string_view name = placed.full_name();
         const auto [end, unused] = std::mismatch(name.begin(), name.end(), previous_.begin(), previous_.end());
         const auto shared = static_cast<std::size_t>(end - name.begin());
         // In byte order all beginnings of a name stand before it, with nothing between that does
@@ -106,7 +108,7 @@ private:
 
         std::size_t begin = cuts_.empty() ? 0 : cuts_.back().at + 1;
         for (std::size_t at = begin; at < name.size() && cuts_.size() < max_folders; ++at) {
-            if (!separators_.cut(name, at)) continue;
+            if (!is_cut(placed, at)) continue;
             if (std::binary_search(beginnings_.begin(), beginnings_.end(), at)) continue;
             const Number folder = find_or_add(current_folder(), name.substr(begin, at - begin), folder_mark);
             cuts_.push_back({at, folder});
@@ -117,29 +119,37 @@ private:
         previous_ = name;
     }
 
+    /// Whether a full name is cut there: by rule 1, and where a component ends.
+    [[nodiscard]] bool is_cut(const Tensor& tensor, std::size_t at) const {
+        if (at + 1 <= tensor.prefix()) return at + 1 == tensor.prefix();
+        return separators_.cut(tensor.name(), at - tensor.prefix());
+    }
+
     [[nodiscard]] Number current_folder() const { return cuts_.empty() ? Number{0} : cuts_.back().folder; }
 
     /// The folder of that name in `parent`, new or not, or a new file for `tensor`.
     Number find_or_add(Number parent, std::string_view segment, std::uint32_t tensor) {
         std::string storage;
         std::string_view name = file_name(segment, parent == 0, storage);
+        const bool wants_folder = tensor == folder_mark;
         const std::optional<Number> first = known_.find(parent, name);
-        if (first && !(tensor == folder_mark && loose_[*first].is_folder())) {
-            std::string base(name);
+        if (first && wants_folder && loose_[*first].is_folder()) return *first;
+        if (first && wants_folder && loose_[*first].folder != 0) return loose_[*first].folder;
+        if (first) {
+            const std::string base(name);
             for (std::uint32_t& suffix = loose_[*first].next_suffix;; ++suffix) {
                 storage = with_suffix(base, fmt::format("~{}", suffix));
                 const std::optional<Number> met = known_.find(parent, storage);
                 if (!met) break;
-                if (tensor == folder_mark && loose_[*met].is_folder()) return *met;
+                if (wants_folder && loose_[*met].is_folder()) return loose_[*first].folder = *met;
             }
             name = storage;
-        } else if (first) {
-            return *first;
         }
         if (name.data() == storage.data()) name = tree_.made_names_.emplace_back(std::move(storage));
         const auto number = static_cast<Number>(loose_.size());
         loose_.push_back({name.data(), static_cast<std::uint32_t>(name.size()), parent, tensor});
         known_.add(number);
+        if (first && wants_folder) loose_[*first].folder = number;
         return number;
     }
 

@@ -18,6 +18,8 @@ namespace tensorfs {
 ///     keeps the path, the others get `~2`, `~3`, … behind the segment where they meet. (Folders
 ///     that meet are one folder; a file and a folder are told apart.)
 ///
+/// The components of a pipeline are folders in the root, whatever cuts names.
+///
 /// It is a table: node 0 is the root, the children of a folder stand side by side in natural order,
 /// and all nodes of one depth stand before those of the next. Which position a node has follows
 /// from the names alone. About 24 bytes a node and 40 a folder; names are views of the model's

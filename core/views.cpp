@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json_text.hpp"
+
 namespace tensorfs {
 
 Content raw_view(const Tensor& tensor) {
@@ -15,9 +17,7 @@ Content raw_view(const Tensor& tensor) {
 
 std::string to_string(Shape shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
 
-std::string json_string(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string json_string(std::string_view text) { return json_text(nlohmann::json(text)); }
 
 std::string tensor_json(const Model& model, const Tensor& tensor, const std::string& path) {
     return fmt::format(R"({{"name":{},{}"dtype":"{}","shape":{},"shard":{},"offset":{},"nbytes":{}}})",
@@ -51,7 +51,19 @@ std::string metadata_json(const Model& model) {
         nlohmann::ordered_json& one = all[model.shard_name(i)] = nlohmann::ordered_json::object();
         for (const auto& [key, value] : model.metadata()[i]) one[key] = value;
     }
-    return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return json_text(all, 2) + "\n";
+}
+
+std::string problems_json(const Model& model) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const Problem& problem : model.problems()) {
+        nlohmann::ordered_json& one = all.emplace_back();
+        one["kind"] = to_string(problem.kind);
+        one["path"] = problem.path;
+        if (!problem.tensor.empty()) one["tensor"] = problem.tensor;
+        one["text"] = problem.text;
+    }
+    return json_text(all, 2) + "\n";
 }
 
 }  // namespace tensorfs

@@ -21,10 +21,15 @@ std::string tensors_json(const Model& model, const Tree& tree);
 /// The shards' `__metadata__`: a JSON object from each shard's name to an object of strings.
 std::string metadata_json(const Model& model);
 
+/// What was left out because it is bad: a JSON array of objects with `kind`, `path`, `tensor` (left
+/// out where the problem is not about one) and `text`.
+std::string problems_json(const Model& model);
+
 /// A shape as "[2,3]", and "[]" for a scalar.
 std::string to_string(Shape shape);
 
-/// `text` as a JSON string, in quotes. Bytes that are not UTF-8 become U+FFFD.
+/// `text` as a JSON string, in quotes and in ASCII alone, so that it is safe on a terminal, too.
+/// Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 
 /// One line of tensors_json() without its end; `path` is left out where it is empty.

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <exception>
@@ -12,6 +13,15 @@
 namespace {
 
 using namespace tensorfs;
+
+/// Each shard takes a descriptor while it is in use, and the usual limit of 1,024 is for programs
+/// that call select(2).
+void allow_many_files() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);  // if it cannot be had, the loader does with less
+}
 
 ExitCode run(Arguments arguments) {
     if (arguments.empty()) {
@@ -37,6 +47,7 @@ ExitCode run(Arguments arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    allow_many_files();
     ExitCode code = ExitCode::internal;
     try {
         code = run(Arguments(argv + std::min(argc, 1), argv + argc));

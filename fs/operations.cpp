@@ -101,16 +101,6 @@ void open(fuse_req_t request, fuse_ino_t, fuse_file_info*) { fuse_reply_err(requ
 
 void opendir(fuse_req_t request, fuse_ino_t, fuse_file_info*) { fuse_reply_err(request, ENOSYS); }
 
-/// Checks that the shards behind the pieces are unchanged and brings the pieces into memory.
-int prepare(const std::vector<Content::Piece>& pieces) noexcept {
-    for (const Content::Piece& piece : pieces) {
-        if (piece.shard == nullptr) continue;
-        if (const int error = piece.shard->unchanged()) return error;
-        if (const int error = piece.shard->populate(piece.offset, piece.nbytes)) return error;
-    }
-    return 0;
-}
-
 void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, fuse_file_info*) {
     answer(request, Request::read, [&](Served& from) {
         const std::optional<Node> node = from.volume.node(Inode::from_number(number));
@@ -119,15 +109,17 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
         const Content content = from.volume.content(*node);
         std::vector<Content::Piece> pieces;
         content.gather(static_cast<std::uint64_t>(offset), size, from.volume.model().shards(), pieces);
-        if (const int error = prepare(pieces)) return error;
 
         std::vector<iovec> slices;
         std::uint64_t bytes = 0;
         for (const Content::Piece& piece : pieces) {
+            if (piece.shard != nullptr) {
+                if (const int error = from.faults.prepare(*piece.shard, piece.offset, piece.nbytes)) return error;
+            }
             slices.push_back({const_cast<std::byte*>(piece.data), piece.nbytes});  // writev only reads
             bytes += piece.nbytes;
         }
-        // Should the bytes go between prepare() and here, the kernel answers EIO in our stead.
+        // Should the bytes go between that check and here, the kernel answers EIO in our stead.
         if (fuse_reply_iov(request, slices.data(), static_cast<int>(slices.size())) == 0) {
             from.stats.count_bytes(bytes);
         } else {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "fs/faults.hpp"
 #include "fs/fuse.hpp"
 #include "fs/stat.hpp"
 #include "fs/stats.hpp"
@@ -9,8 +10,12 @@ namespace tensorfs {
 
 /// What the callbacks answer from: the session's user data.
 struct Served {
+    explicit Served(const Volume& what, const Owner& whose)
+        : volume(what), owner(whose), faults(what.model().shards()) {}
+
     const Volume& volume;
     Owner owner;
+    Faults faults;
     Stats stats;
 };
 

@@ -30,30 +30,47 @@ void pass_on(MountOptions& options, std::string_view name, std::string_view valu
 
 constexpr unsigned largest_id = 4294967294;  // 2^32-1 means "no one"
 
+using Apply = void (*)(MountOptions&, std::string_view, std::string_view);
+
+constexpr MountOption of_source(std::string_view name, std::string_view argument, std::string_view help, Apply apply) {
+    return {name, argument, help, true, apply};
+}
+constexpr MountOption of_mount(std::string_view name, std::string_view argument, std::string_view help, Apply apply) {
+    return {name, argument, help, false, apply};
+}
+
 constexpr std::array table{
-    MountOption{"separators", "SET", "bytes at which names are cut into folders (./); empty for one flat folder",
-                [](MountOptions& o, std::string_view, std::string_view value) { o.separators = value; }},
-    MountOption{"uid", "N", "owner of all files and folders (the mounting user)",
-                [](MountOptions& o, std::string_view name, std::string_view value) {
-                    o.owner.uid = number(name, value, 10, largest_id);
-                }},
-    MountOption{"gid", "N", "their group (the mounting user's)",
-                [](MountOptions& o, std::string_view name, std::string_view value) {
-                    o.owner.gid = number(name, value, 10, largest_id);
-                }},
-    MountOption{"umask", "OCTAL", "permissions taken from 0444 and 0555 (0)",
-                [](MountOptions& o, std::string_view name, std::string_view value) {
-                    o.owner.umask = number(name, value, 8, 0777);
-                }},
-    MountOption{"threads", "N", "the most requests that are answered at once (64)",
-                [](MountOptions& o, std::string_view name, std::string_view value) {
-                    o.threads = std::max(1U, number(name, value, 10, 4096));
-                }},
-    MountOption{"allow_other", "", "let other users in, as the permissions say", pass_on},
-    MountOption{"allow_root", "", "let root in", pass_on},
-    MountOption{"auto_unmount", "", "unmount even if the daemon is killed", pass_on},
-    MountOption{"max_read", "BYTES", "the largest request to read, for tests (1 MiB)", pass_on},
-    MountOption{"fsname", "TEXT", "what findmnt and df show as the source", pass_on},
+    of_source("index", "NAME", "the index in the folder to go by",
+              [](MountOptions& o, std::string_view, std::string_view value) { o.load.source.choice.index = value; }),
+    of_source("variant", "NAME", "which variant to take, such as fp16",
+              [](MountOptions& o, std::string_view, std::string_view value) { o.load.source.choice.variant = value; }),
+    of_source("revision", "NAME", "of a model in the Hub's cache: branch, tag or commit (main)",
+              [](MountOptions& o, std::string_view, std::string_view value) { o.load.source.revision = value; }),
+    of_source("partial", "", "show what is good of a damaged or incomplete model",
+              [](MountOptions& o, std::string_view, std::string_view) { o.load.on_problem = OnProblem::leave_out; }),
+    of_mount("separators", "SET", "bytes at which names are cut into folders (./); empty: one folder",
+             [](MountOptions& o, std::string_view, std::string_view value) { o.separators = value; }),
+    of_mount("uid", "N", "owner of all files and folders (the mounting user)",
+             [](MountOptions& o, std::string_view name, std::string_view value) {
+                 o.owner.uid = number(name, value, 10, largest_id);
+             }),
+    of_mount("gid", "N", "their group (the mounting user's)",
+             [](MountOptions& o, std::string_view name, std::string_view value) {
+                 o.owner.gid = number(name, value, 10, largest_id);
+             }),
+    of_mount("umask", "OCTAL", "permissions taken from 0444 and 0555 (0)",
+             [](MountOptions& o, std::string_view name, std::string_view value) {
+                 o.owner.umask = number(name, value, 8, 0777);
+             }),
+    of_mount("threads", "N", "the most requests that are answered at once (64)",
+             [](MountOptions& o, std::string_view name, std::string_view value) {
+                 o.threads = std::max(1U, number(name, value, 10, 4096));
+             }),
+    of_mount("allow_other", "", "let other users in, as the permissions say", pass_on),
+    of_mount("allow_root", "", "let root in", pass_on),
+    of_mount("auto_unmount", "", "unmount even if the daemon is killed", pass_on),
+    of_mount("max_read", "BYTES", "the largest request to read, for tests (1 MiB)", pass_on),
+    of_mount("fsname", "TEXT", "what findmnt and df show as the source", pass_on),
 };
 
 /// What mount(8), fstab and systemd put into the list for themselves, and what is always so here.
@@ -70,14 +87,14 @@ bool is_accepted(std::string_view name) {
            std::find(accepted.begin(), accepted.end(), name) != accepted.end();
 }
 
-void apply_option(MountOptions& options, std::string_view text) {
+void apply_option(MountOptions& options, std::string_view text, bool only_of_source) {
     const std::size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
     const std::string_view value = equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
     const auto* const row =
         std::find_if(table.begin(), table.end(), [&](const MountOption& o) { return o.name == name; });
-    if (row == table.end()) {
-        if (is_accepted(name)) return;
+    if (row == table.end() || (only_of_source && !row->is_of_source)) {
+        if (is_accepted(name) && !only_of_source) return;
         throw Failure(ExitCode::usage, fmt::format("unknown mount option \"{}\"", printable(text)));
     }
     if (row->argument.empty() != (equals == std::string_view::npos)) {
@@ -88,21 +105,30 @@ void apply_option(MountOptions& options, std::string_view text) {
     row->apply(options, name, value);
 }
 
-}  // namespace
-
-std::span<const MountOption> mount_options() { return table; }
-
-void apply_option_list(MountOptions& options, std::string_view list) {
+void apply_list(MountOptions& options, std::string_view list, bool only_of_source) {
     std::string option;
     for (std::size_t at = 0; at <= list.size(); ++at) {
         if (at == list.size() || list[at] == ',') {
-            if (!option.empty()) apply_option(options, option);
+            if (!option.empty()) apply_option(options, option, only_of_source);
             option.clear();
         } else {
             if (list[at] == '\\' && at + 1 < list.size()) ++at;
             option += list[at];
         }
     }
+}
+
+}  // namespace
+
+std::span<const MountOption> mount_options() { return table; }
+
+void apply_option_list(MountOptions& options, std::string_view list) { apply_list(options, list, false); }
+
+void apply_option_list(LoadOptions& options, std::string_view list) {
+    MountOptions all;
+    all.load = options;
+    apply_list(all, list, true);
+    options = all.load;
 }
 
 }  // namespace tensorfs

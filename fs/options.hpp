@@ -5,13 +5,22 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model.hpp"
+#include "core/source.hpp"
 #include "fs/stat.hpp"
 
 namespace tensorfs {
 
+/// How a source is to be found and loaded.
+struct LoadOptions {
+    SourceOptions source;
+    OnProblem on_problem = OnProblem::refuse;
+};
+
 /// What was typed to mount.
 struct MountOptions {
     std::string source;
+    LoadOptions load;
     std::string mountpoint;
     bool foreground = false;        // -f: stay, log to the terminal
     bool debug = false;             // -d: show every request; stays in the foreground
@@ -26,6 +35,7 @@ struct MountOption {
     std::string_view name;
     std::string_view argument;  // what stands behind "="; empty if nothing may
     std::string_view help;      // one line
+    bool is_of_source;          // it is about the source, so that all verbs take it
     void (*apply)(MountOptions& options, std::string_view name, std::string_view value);
 };
 
@@ -36,5 +46,8 @@ std::span<const MountOption> mount_options();
 /// has a backslash before it. What mount(8) and fstab add for their own use is accepted and does
 /// nothing. Throws Failure (usage) for an unknown option or a bad value.
 void apply_option_list(MountOptions& options, std::string_view list);
+
+/// The same for a verb that does not mount: options about the source only.
+void apply_option_list(LoadOptions& options, std::string_view list);
 
 }  // namespace tensorfs

@@ -14,16 +14,21 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <system_error>
 
 #include "core/escape.hpp"
 #include "fs/log.hpp"
+#include "fs/mounts.hpp"
 #include "fs/terminal.hpp"
 
 namespace tensorfs {
 namespace {
 
 std::string message(int error_number) { return std::generic_category().message(error_number); }
+
+/// How long requests under way may take when the mount is to end.
+constexpr std::chrono::seconds patience{3};
 
 /// Wakes a worker from its read of the FUSE device. It does nothing by itself.
 constexpr int wake_signal = SIGUSR1;
@@ -41,33 +46,64 @@ Descriptor block_signals() {
     return Descriptor(::signalfd(-1, &set, SFD_CLOEXEC));
 }
 
+[[noreturn]] void refuse_mountpoint(const std::string& path, std::string_view why) {
+    throw Failure(ExitCode::mountpoint, fmt::format("cannot mount on {}: {}", printable(path), why));
+}
+
+/// `path` as the kernel's table of mounts has it, without symbolic links; a dead mount at its end
+/// cannot be followed.
+std::string real_path(const std::string& path) {
+    std::error_code error;
+    std::filesystem::path real = std::filesystem::canonical(path, error);
+    if (!error) return real.string();
+    const std::filesystem::path given(path);
+    real = std::filesystem::canonical(given.parent_path(), error);
+    return error ? path : (real / given.filename()).string();
+}
+
+/// Checks the mount point and clears a mount of ours whose daemon was killed.
 void check_mountpoint(const std::string& path) {
-    const auto fail = [&](std::string_view why) {
-        throw Failure(ExitCode::mountpoint, fmt::format("cannot mount on {}: {}", printable(path), why));
-    };
+    const bool is_ours = mounted_type(real_path(path)) == "fuse.tensorfs";
+    if (is_dead_mount(path)) {
+        if (!is_ours || !detach(path)) {
+            refuse_mountpoint(path, fmt::format("a mount whose daemon is gone is still there; clear it with "
+                                                "`fusermount3 -uz {}`",
+                                                printable(path)));
+        }
+        spdlog::warn("{}: cleared a mount whose daemon was gone", printable(path));
+    } else if (is_ours) {
+        refuse_mountpoint(path, "a model is mounted there already");
+    }
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0) {
-        if (errno == ENOTCONN) {
-            fail(fmt::format("a mount whose daemon is gone is still there; clear it with `fusermount3 -u {}`",
-                             printable(path)));
-        }
-        fail(errno == ENOENT ? "there is no such folder" : message(errno));
+        refuse_mountpoint(path, errno == ENOENT ? "there is no such folder" : message(errno));
     }
-    if (!S_ISDIR(found.st_mode)) fail("it is not a folder");
+    if (!S_ISDIR(found.st_mode)) refuse_mountpoint(path, "it is not a folder");
+}
+
+/// What may have kept an ordinary user from mounting; libfuse and fusermount3 have said the rest.
+std::string advice(const MountOptions& options) {
+    if (::geteuid() == 0) return {};
+    for (const std::string& option : options.fuse) {
+        if (option == "allow_other" || option == "allow_root") {
+            return fmt::format(" ({} needs the line `user_allow_other` in /etc/fuse.conf)", option);
+        }
+    }
+    return " (fusermount3, from the package fuse3, mounts for ordinary users)";
 }
 
 void check_fuse() {
     const Descriptor device(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
     if (device) return;
     const int error = errno;
-    std::string_view advice;
+    std::string_view hint;
     if (error == ENOENT || error == ENODEV || error == ENXIO) {
-        advice = " (load the kernel module with `modprobe fuse`; give a container --device /dev/fuse)";
+        hint = " (load the kernel module with `modprobe fuse`; give a container --device /dev/fuse)";
     } else if (error == EACCES || error == EPERM) {
-        advice =
+        hint =
             " (this user, or this container, may not use it; give a container --device /dev/fuse --cap-add SYS_ADMIN)";
     }
-    throw Failure(ExitCode::no_fuse, fmt::format("cannot open /dev/fuse: {}{}", message(error), advice));
+    throw Failure(ExitCode::no_fuse, fmt::format("cannot open /dev/fuse: {}{}", message(error), hint));
 }
 
 /// The options for libfuse, escaped as its parser asks.
@@ -122,7 +158,8 @@ Session::Session(const MountOptions& options, Served& served)
     session_.reset(fuse_session_new(arguments.get(), &operations(), sizeof(fuse_lowlevel_ops), &served));
     if (!session_) throw Failure(ExitCode::mount_failed, "libfuse does not take the mount options");
     if (fuse_session_mount(session_.get(), mountpoint_.c_str()) != 0) {
-        throw Failure(ExitCode::mount_failed, fmt::format("cannot mount on {}", printable(mountpoint_)));
+        throw Failure(ExitCode::mount_failed,
+                      fmt::format("cannot mount on {}{}", printable(mountpoint_), advice(options)));
     }
     mounted_ = true;
 }
@@ -160,13 +197,20 @@ void Session::stop() {
     if (session == nullptr) return;
     fuse_session_exit(session);
     // The flag is seen only by those who look: wake the others, again until none is left, since a
-    // signal can come just before a read. Requests under way are answered first.
-    while (working_.load() != 0) {
+    // signal can come just before a read. Requests under way are answered first, unless a shard's
+    // disk lets them hang.
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (working_.load() != 0 && std::chrono::steady_clock::now() < deadline) {
         {
             const std::lock_guard lock(mutex_);
             for (std::thread& worker : workers_) pthread_kill(worker.native_handle(), wake_signal);
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (working_.load() != 0) {
+        spdlog::warn("{}: unmounting though requests are stuck in reading a shard", printable(mountpoint_));
+        if (mounted_) fuse_session_unmount(session);
+        std::_Exit(static_cast<int>(ExitCode::ok));  // threads that are stuck cannot be joined
     }
     for (std::thread& worker : workers_) worker.join();
     workers_.clear();

@@ -18,9 +18,10 @@ struct Row {
     View view;
 };
 
-constexpr std::array<Row, 3> rows{{
+constexpr std::array<Row, 4> rows{{
     {"flat", nullptr, View::flat},
     {"metadata.json", [](const Model& model, const Tree&) { return metadata_json(model); }, View::hidden},
+    {"problems.json", [](const Model& model, const Tree&) { return problems_json(model); }, View::hidden},
     {"tensors.json", [](const Model& model, const Tree& tree) { return tensors_json(model, tree); }, View::hidden},
 }};
 

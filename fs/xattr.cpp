@@ -41,7 +41,7 @@ constexpr std::array<Attribute<Tree::Folder>, 5> of_root{{
     {"user.model.parameters", [](const Volume&, const Tree::Folder& f) { return std::to_string(f.parameters); }},
     {"user.model.shards",
      [](const Volume& v, const Tree::Folder&) { return std::to_string(v.model().shards().size()); }},
-    {"user.model.source", [](const Volume& v, const Tree::Folder&) { return v.model().source().absolute_path(); }},
+    {"user.model.source", [](const Volume& v, const Tree::Folder&) { return v.model().location(); }},
     {"user.model.tensors", [](const Volume&, const Tree::Folder& f) { return std::to_string(f.tensors); }},
 }};
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/escape.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/options.hpp"
 #include "fs/terminal.hpp"
@@ -15,9 +16,10 @@ namespace {
 constexpr std::array table{
     Command{"mount", "SOURCE MOUNTPOINT [-f] [-d] [-o OPTION[,OPTION...]]",
             "show a model as a folder (the word may be left out)", run_mount},
-    Command{"ls", "SOURCE [--json]", "list the tensors: name, dtype, shape, bytes", run_ls},
-    Command{"info", "SOURCE [--json]", "sum up: tensors, parameters and bytes by dtype, shards, metadata", run_info},
-    Command{"verify", "SOURCE...", "check against the format's rules; a line for each problem", run_verify},
+    Command{"ls", "SOURCE [--json] [-o OPTION]", "list the tensors: name, dtype, shape, bytes", run_ls},
+    Command{"info", "SOURCE [--json] [-o OPTION]", "sum up: tensors, parameters and bytes by dtype, shards, metadata",
+            run_info},
+    Command{"verify", "SOURCE... [-o OPTION]", "check against the format's rules; a line for each problem", run_verify},
 };
 
 }  // namespace
@@ -29,7 +31,8 @@ std::string help() {
         "tensorfs shows a safetensors model as a folder: each tensor is a read-only file.\n\n"
         "Usage: tensorfs SOURCE MOUNTPOINT [-f] [-d] [-o OPTION[,OPTION...]]\n"
         "       tensorfs VERB ARGUMENTS\n\n"
-        "SOURCE is a model folder, a .safetensors file or an index (*.index.json).\n"
+        "SOURCE is a model folder, a .safetensors file, an index (*.index.json) or the id of a\n"
+        "model in the Hugging Face Hub's local cache, such as org/name.\n"
         "Unmount with `fusermount3 -u MOUNTPOINT`.\n\nVerbs:\n";
     for (const Command& command : table) text += fmt::format("  {:<8} {}\n", command.name, command.summary);
     text +=
@@ -53,6 +56,17 @@ std::unique_ptr<CLI::App> make_app(std::string_view verb) {
     return std::make_unique<CLI::App>(std::string(command->summary), fmt::format("tensorfs {}", verb));
 }
 
+void SourceArguments::add_to(CLI::App& app) {
+    app.add_option("SOURCE", path, "a model folder, a .safetensors file, an index or a Hub id")->required();
+    app.add_option("-o", lists, "index=NAME, variant=NAME, revision=NAME or partial")->allow_extra_args(false);
+}
+
+Model SourceArguments::load(OnProblem otherwise) const {
+    LoadOptions options{{}, otherwise};
+    for (const std::string& list : lists) apply_option_list(options, list);
+    return Model::load(find_source(path, options.source), options.on_problem);
+}
+
 bool parse(CLI::App& app, const Arguments& arguments) {
     try {
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
@@ -61,7 +75,7 @@ bool parse(CLI::App& app, const Arguments& arguments) {
         print(app.help());
         return false;
     } catch (const CLI::ParseError& e) {
-        throw Failure(ExitCode::usage, fmt::format("{} (try `{} --help`)", e.what(), app.get_name()));
+        throw Failure(ExitCode::usage, fmt::format("{} (try `{} --help`)", printable(e.what()), app.get_name()));
     }
 }
 

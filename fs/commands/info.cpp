@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/escape.hpp"
+#include "core/json_text.hpp"
 #include "core/model.hpp"
 #include "core/views.hpp"
 #include "fs/commands/parse.hpp"
@@ -44,11 +45,10 @@ std::map<std::pair<std::string, std::string>, std::size_t> count_metadata(const 
 }
 
 void print_text(const Model& model) {
-    std::string text =
-        fmt::format("source      {}\nshards      {}\ntensors     {}\nparameters  {}\nbytes       {} ({})\n",
-                    printable(model.source().absolute_path()), with_commas(model.shards().size()),
-                    with_commas(model.tensors().size()), with_commas(model.parameters()), with_commas(model.nbytes()),
-                    human_bytes(model.nbytes()));
+    std::string text = fmt::format(
+        "source      {}\nshards      {}\ntensors     {}\nparameters  {}\nbytes       {} ({})\n",
+        printable(model.location()), with_commas(model.shards().size()), with_commas(model.tensors().size()),
+        with_commas(model.parameters()), with_commas(model.nbytes()), human_bytes(model.nbytes()));
     const SumsByDtype sums = sum_up(model);
     text += fmt::format("\n{:<11} {:>11} {:>19} {:>19}\n", "dtype", "tensors", "parameters", "bytes");
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -63,7 +63,10 @@ void print_text(const Model& model) {
         if (count != model.shards().size()) text += fmt::format("  (in {} of {} shards)", count, model.shards().size());
         text += '\n';
     }
-    for (const std::string& note : model.notes()) text += fmt::format("\nnote: {}\n", printable(note));
+    if (!model.notes().empty()) text += '\n';
+    for (const std::string& note : model.notes()) text += fmt::format("note: {}\n", printable(note));
+    if (!model.problems().empty()) text += fmt::format("\nleft out, because of {} problems\n", model.problems().size());
+    for (const Problem& problem : model.problems()) text += fmt::format("  {}\n", to_string(problem));
     print(text);
 }
 
@@ -80,7 +83,7 @@ void print_json(const Model& model) {
         shards.push_back({{"name", model.shard_name(i)}, {"nbytes", model.shards()[i].size()}});
     }
     const nlohmann::ordered_json all{
-        {"source", model.source().absolute_path()},
+        {"source", model.location()},
         {"tensors", model.tensors().size()},
         {"parameters", model.parameters()},
         {"nbytes", model.nbytes()},
@@ -88,27 +91,29 @@ void print_json(const Model& model) {
         {"shards", std::move(shards)},
         {"metadata", nlohmann::ordered_json::parse(metadata_json(model))},
         {"notes", model.notes()},
+        {"problems", nlohmann::ordered_json::parse(problems_json(model))},
     };
-    print(all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print(json_text(all, 2) + "\n");
 }
 
 }  // namespace
 
 ExitCode run_info(const Arguments& arguments) {
-    std::string source;
+    SourceArguments source;
     bool json = false;
     const auto app = make_app("info");
-    app->add_option("SOURCE", source, "a model folder, a .safetensors file or an index")->required();
+    source.add_to(*app);
     app->add_flag("--json", json, "a JSON object, with each shard and its metadata in it");
     if (!parse(*app, arguments)) return ExitCode::ok;
 
-    const Model model = Model::load(find_source(source));
+    // What is good is summed up in any case; what is not is listed, and tells in the exit code.
+    const Model model = source.load(OnProblem::leave_out);
     if (json) {
         print_json(model);
     } else {
         print_text(model);
     }
-    return ExitCode::ok;
+    return model.problems().empty() ? ExitCode::ok : ExitCode::bad_source;
 }
 
 }  // namespace tensorfs

@@ -16,7 +16,7 @@ namespace {
 std::vector<std::uint32_t> in_natural_order(const Model& model) {
     std::vector<std::uint32_t> order = model.by_name();
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return natural_less(model.tensors()[a].name(), model.tensors()[b].name());
+        return natural_less(model.tensors()[a].full_name(), model.tensors()[b].full_name());
     });
     return order;
 }
@@ -33,7 +33,7 @@ void print_table(const Model& model) {
     std::size_t nbytes_width = 0;
     for (const std::uint32_t i : in_natural_order(model)) {
         const Tensor& tensor = model.tensors()[i];
-        Line& line = lines.emplace_back(Line{printable(tensor.name()), std::string(to_string(tensor.dtype())),
+        Line& line = lines.emplace_back(Line{printable(tensor.full_name()), std::string(to_string(tensor.dtype())),
                                              to_string(tensor.shape()), std::to_string(tensor.nbytes())});
         name_width = std::max(name_width, std::min(line.name.size(), widest));
         shape_width = std::max(shape_width, std::min(line.shape.size(), widest));
@@ -61,14 +61,14 @@ void print_json(const Model& model) {
 }  // namespace
 
 ExitCode run_ls(const Arguments& arguments) {
-    std::string source;
+    SourceArguments source;
     bool json = false;
     const auto app = make_app("ls");
-    app->add_option("SOURCE", source, "a model folder, a .safetensors file or an index")->required();
+    source.add_to(*app);
     app->add_flag("--json", json, "a JSON array of objects, with the shard and the offset in it besides");
     if (!parse(*app, arguments)) return ExitCode::ok;
 
-    const Model model = Model::load(find_source(source));
+    const Model model = source.load();
     if (json) {
         print_json(model);
     } else {

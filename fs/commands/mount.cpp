@@ -1,25 +1,29 @@
-#include <sys/resource.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 
 #include "core/escape.hpp"
 #include "core/model.hpp"
+#include "core/path.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/daemon.hpp"
 #include "fs/log.hpp"
 #include "fs/options.hpp"
+#include "fs/privileges.hpp"
 #include "fs/session.hpp"
 #include "fs/terminal.hpp"
 
 namespace tensorfs {
 namespace {
 
-/// Nothing to mount: help was asked for.
-struct HelpShown {};
+constexpr std::array<std::string_view, 2> help_flags{"-h", "--help"};
 
-MountOptions parse_mount(const Arguments& arguments) {
+/// Nothing if help was asked for, and has been shown.
+std::optional<MountOptions> parse_mount(const Arguments& arguments) {
     MountOptions options;
     options.owner = {::geteuid(), ::getegid(), 0};
     std::vector<std::string> lists;
@@ -29,13 +33,11 @@ MountOptions parse_mount(const Arguments& arguments) {
     app->add_flag("-f,--foreground", options.foreground);
     app->add_flag("-d,--debug", options.debug);
     app->add_option("-o", lists)->allow_extra_args(false);
-    app->set_help_flag();
-    bool wants_help = false;
-    app->add_flag("-h,--help", wants_help);
-    if (std::find(arguments.begin(), arguments.end(), "-h") != arguments.end() ||
-        std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {
+    app->set_help_flag();  // the first screen is about mounting
+    if (std::find_first_of(arguments.begin(), arguments.end(), help_flags.begin(), help_flags.end()) !=
+        arguments.end()) {
         print(help());
-        throw HelpShown{};
+        return std::nullopt;
     }
     parse(*app, arguments);
     for (const std::string& list : lists) apply_option_list(options, list);
@@ -43,17 +45,13 @@ MountOptions parse_mount(const Arguments& arguments) {
     return options;
 }
 
-/// Each shard takes a descriptor for as long as it is served.
-void allow_many_files() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);  // if not, opening the shards says so
-}
-
-Model load(const std::string& path) {
-    Model model = Model::load(find_source(path));
+Model load(const MountOptions& options) {
+    Model model = Model::load(find_source(options.source, options.load.source), options.load.on_problem);
     for (const std::string& note : model.notes()) complain("note: " + printable(note));
+    if (const std::size_t count = model.problems().size(); count != 0) {
+        complain(
+            fmt::format("note: {} problems; what is bad is left out and listed in .tensorfs/problems.json", count));
+    }
     model.map();
     return model;
 }
@@ -61,22 +59,19 @@ Model load(const std::string& path) {
 }  // namespace
 
 ExitCode run_mount(const Arguments& arguments) {
-    MountOptions options;
-    try {
-        options = parse_mount(arguments);
-    } catch (const HelpShown&) {
-        return ExitCode::ok;
-    }
+    std::optional<MountOptions> parsed = parse_mount(arguments);
+    if (!parsed) return ExitCode::ok;
+    MountOptions& options = *parsed;
     Daemon daemon = options.foreground ? Daemon() : Daemon::go();
     log_to_terminal(options.debug);
-    allow_many_files();
     // The daemon leaves the working folder, so what was typed relative to it is made absolute.
-    options.mountpoint = std::filesystem::absolute(options.mountpoint).string();
-    const Volume volume(load(options.source), options.separators);
-    options.source = volume.model().source().absolute_path();
-    Served served{volume, options.owner, {}};
+    options.mountpoint = absolute_path(options.mountpoint);
+    const Volume volume(load(options), options.separators);
+    options.source = volume.model().location();
+    Served served(volume, options.owner);
 
     Session session(options, served);
+    drop_privileges();
     session.start();
     if (!options.foreground) log_to_syslog();
     if (daemon.ready()) session.wait();

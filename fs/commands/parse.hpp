@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "core/model.hpp"
 #include "fs/commands/commands.hpp"
 
 namespace tensorfs {
@@ -14,5 +15,15 @@ bool parse(CLI::App& app, const Arguments& arguments);
 
 /// An App for the verb of that name, as the table of commands describes it.
 std::unique_ptr<CLI::App> make_app(std::string_view verb);
+
+/// A SOURCE argument and -o LIST, as all verbs about one source take them.
+struct SourceArguments {
+    std::string path;
+    std::vector<std::string> lists;
+
+    void add_to(CLI::App& app);
+    /// Finds and loads the model. Throws Error or Failure (usage).
+    [[nodiscard]] Model load(OnProblem otherwise = OnProblem::refuse) const;
+};
 
 }  // namespace tensorfs

@@ -4,15 +4,16 @@
 #include "core/escape.hpp"
 #include "core/model.hpp"
 #include "fs/commands/parse.hpp"
+#include "fs/options.hpp"
 #include "fs/terminal.hpp"
 
 namespace tensorfs {
 namespace {
 
 /// Prints what is to be said about one source; whether it is good.
-bool verify(const std::string& source) {
+bool verify(const std::string& source, const SourceOptions& options) {
     try {
-        const Model model = Model::load(find_source(source));
+        const Model model = Model::load(find_source(source, options));
         for (const std::string& note : model.notes())
             print(fmt::format("{}: note: {}\n", printable(source), printable(note)));
         print(printable(source) + ": OK\n");
@@ -27,12 +28,16 @@ bool verify(const std::string& source) {
 
 ExitCode run_verify(const Arguments& arguments) {
     std::vector<std::string> sources;
+    std::vector<std::string> lists;
     const auto app = make_app("verify");
     app->add_option("SOURCE", sources, "model folders, .safetensors files or indexes")->required();
+    app->add_option("-o", lists, "index=NAME, variant=NAME or revision=NAME")->allow_extra_args(false);
     if (!parse(*app, arguments)) return ExitCode::ok;
 
+    LoadOptions options;
+    for (const std::string& list : lists) apply_option_list(options, list);
     bool all_good = true;
-    for (const std::string& source : sources) all_good = verify(source) && all_good;
+    for (const std::string& source : sources) all_good = verify(source, options.source) && all_good;
     return all_good ? ExitCode::ok : ExitCode::bad;
 }
 

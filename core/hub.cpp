@@ -1,0 +1,100 @@
+#include "core/hub.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/error.hpp"
+#include "core/escape.hpp"
+#include "core/layout.hpp"
+#include "core/path.hpp"
+
+namespace tensorfs {
+namespace {
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+bool is_word(std::string_view text) {
+    const auto is_allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+               c == '.';
+    };
+    return !text.empty() && text != "." && text != ".." && std::all_of(text.begin(), text.end(), is_allowed);
+}
+
+/// The commit that a ref names; "" if there is no such ref. A ref is a line of hexadecimal digits.
+std::string read_ref(const std::string& folder, const std::string& revision) {
+    const std::string path = join_path(join_path(folder, "refs"), revision);
+    if (!std::filesystem::is_regular_file(path)) return {};
+    std::ifstream in(path);
+    std::string commit;
+    in >> commit;
+    if (!is_word(commit)) {
+        throw Error({Kind::NoSuchSource, path, {}, "the ref does not hold the name of a snapshot"});
+    }
+    return commit;
+}
+
+}  // namespace
+
+bool is_hub_id(std::string_view text) {
+    const std::size_t slash = text.find('/');
+    if (slash == std::string_view::npos) return is_word(text);
+    return is_word(text.substr(0, slash)) && is_word(text.substr(slash + 1));
+}
+
+std::string hub_cache() {
+    if (const std::string cache = variable("HF_HUB_CACHE"); !cache.empty()) return cache;
+    if (const std::string home = variable("HF_HOME"); !home.empty()) return join_path(home, "hub");
+    if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
+        return join_path(cache, "huggingface/hub");
+    if (const std::string home = variable("HOME"); !home.empty()) return join_path(home, ".cache/huggingface/hub");
+    return {};
+}
+
+std::string hub_folder(const std::string& cache, std::string_view id) {
+    std::string name = "models--";
+    for (const char c : id) {
+        if (c == '/') {
+            name += "--";
+        } else {
+            name += c;
+        }
+    }
+    return join_path(cache, name);
+}
+
+bool is_hub_folder(const std::vector<std::string>& names) {
+    const auto has = [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    return has("snapshots") && (has("refs") || has("blobs"));
+}
+
+std::string hub_snapshot(const std::string& folder, const std::string& revision) {
+    const std::string snapshots = join_path(folder, "snapshots");
+    const std::vector<std::string> all = names_in(snapshots);
+    const auto fail = [&](Kind kind, const std::string& why) {
+        throw Error({kind, folder, {}, fmt::format("{}; the snapshots are: {}", why, fmt::join(all, ", "))});
+    };
+    std::string wanted = read_ref(folder, revision.empty() ? "main" : revision);
+    if (wanted.empty()) {
+        if (revision.empty() && all.size() == 1) return join_path(snapshots, all.front());
+        if (revision.empty()) fail(Kind::AmbiguousSource, "it has no ref \"main\" (-o revision=NAME chooses)");
+        wanted = revision;
+    }
+    std::vector<std::string> found;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+                 [&](const std::string& name) { return name.starts_with(wanted); });
+    if (found.empty()) fail(Kind::NoSuchSource, "the snapshot " + in_quotes(wanted) + " is not there");
+    if (found.size() > 1) fail(Kind::AmbiguousSource, "several snapshots begin with " + in_quotes(wanted));
+    return join_path(snapshots, found.front());
+}
+
+}  // namespace tensorfs

@@ -1,0 +1,25 @@
+#include "core/path.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace tensorfs {
+
+std::string join_path(const std::string& folder, const std::string& name) {
+    if (folder.empty()) return name;
+    return folder.ends_with('/') ? folder + name : folder + '/' + name;
+}
+
+std::string absolute_path(const std::string& path) {
+    namespace fs = std::filesystem;
+    fs::path absolute = fs::absolute(path.empty() ? "." : path);
+    if (std::find(absolute.begin(), absolute.end(), "..") != absolute.end()) {
+        // Behind a symbolic link, ".." is not the name before it.
+        absolute = fs::weakly_canonical(absolute);
+    }
+    absolute = absolute.lexically_normal();
+    const bool ends_in_slash = !absolute.has_filename() && absolute != absolute.root_path();
+    return ends_in_slash ? absolute.parent_path().string() : absolute.string();
+}
+
+}  // namespace tensorfs

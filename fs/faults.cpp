@@ -1,0 +1,36 @@
+#include "fs/faults.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/escape.hpp"
+#include "fs/log.hpp"
+
+namespace tensorfs {
+
+int Faults::prepare(const Shard& shard, std::uint64_t offset, std::uint64_t nbytes) const noexcept {
+    if (!shard.is_unchanged()) {
+        log_once(shard, "it was changed since it was mounted");
+        return EIO;
+    }
+    if (!shard.populate(offset, nbytes)) {
+        log_once(shard, "its bytes cannot be read");
+        return EIO;
+    }
+    return 0;
+}
+
+std::size_t Faults::count() const noexcept {
+    return static_cast<std::size_t>(std::count_if(logged_.get(), logged_.get() + shards_.size(),
+                                                  [](const std::atomic<bool>& logged) { return logged.load(); }));
+}
+
+void Faults::log_once(const Shard& shard, const char* what) const noexcept {
+    if (logged_[static_cast<std::size_t>(&shard - shards_.data())].exchange(true)) return;
+    try {
+        spdlog::error("{}: {}: reading it gives input/output errors from now on", printable(shard.path()), what);
+    } catch (...) {  // no memory for a line of log: the errno tells the reader
+    }
+}
+
+}  // namespace tensorfs

@@ -1,0 +1,71 @@
+#include "fs/mounts.hpp"
+
+#include <spawn.h>
+#include <sys/mount.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+
+namespace tensorfs {
+namespace {
+
+/// mountinfo writes space, tab, newline and backslash as \ and three octal digits.
+std::string unescape(const std::string& text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\' && i + 3 < text.size()) {
+            out += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
+            i += 3;
+        } else {
+            out += text[i];
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::optional<std::string> mounted_type(const std::string& path) {
+    std::ifstream table("/proc/self/mountinfo");
+    std::optional<std::string> type;
+    for (std::string line; std::getline(table, line);) {
+        // proc(5): ID PARENT MAJ:MIN ROOT MOUNTPOINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS
+        std::istringstream words(line);
+        std::string word;
+        std::string mountpoint;
+        for (int i = 0; i < 5 && words >> word; ++i) mountpoint = word;
+        if (unescape(mountpoint) != path) continue;
+        while (words >> word && word != "-") {
+        }
+        if (words >> word) type = word;
+    }
+    return type;
+}
+
+bool is_dead_mount(const std::string& path) {
+    // Attributes may be cached for ever, but a statfs always asks.
+    struct statfs ignored {};
+    return ::statfs(path.c_str(), &ignored) != 0 && errno == ENOTCONN;
+}
+
+bool detach(const std::string& path) {
+    if (::umount2(path.c_str(), MNT_DETACH) == 0) return true;
+    std::string program = "fusermount3";
+    std::string flags = "-uz";
+    std::string target = path;
+    std::string end = "--";
+    const std::array<char*, 5> arguments{program.data(), flags.data(), end.data(), target.data(), nullptr};
+    pid_t child = 0;
+    if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ) != 0) return false;
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace tensorfs
