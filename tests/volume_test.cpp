@@ -1,0 +1,195 @@
+#include "fs/volume.hpp"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/expect.hpp"
+#include "tests/support.hpp"
+
+using namespace tensorfs;
+using namespace tensorfs::tests;
+
+namespace {
+
+/// A model of two shards, and the volume that shows it.
+struct Shown {
+    TemporaryFolder folder;
+    std::string weight = sample_bytes(3000, 1);
+    std::unique_ptr<Volume> volume;
+
+    explicit Shown(std::string_view separators = "./") {
+        write_file(folder / "1.safetensors", safetensors_file({{"m.layers.10.w", "U8", {3000}, weight},
+                                                               {"m.layers.2.w", "F16", {2, 2}, "abcdefgh"},
+                                                               {"m.layers.2.w.scale", "F32", {}, "1234"}}));
+        write_file(folder / "2.safetensors",
+                   safetensors_file({{"a/b", "I8", {0}, ""}, {"", "BOOL", {1}, "x"}}, R"({"format":"pt"})"));
+        volume = std::make_unique<Volume>(load(folder.path().string()), separators);
+    }
+
+    /// The node at a path from the root.
+    [[nodiscard]] std::optional<Node> at(const std::vector<std::string>& path) const {
+        std::optional<Node> node = volume->node(Inode{});
+        for (const std::string& name : path) {
+            if (!node) break;
+            node = volume->lookup(node->inode, name);
+        }
+        return node;
+    }
+
+    [[nodiscard]] std::string content(const Node& node) const {
+        std::vector<Content::Piece> pieces;
+        const Content content = volume->content(node);
+        content.gather(0, content.size(), volume->model().shards(), pieces);
+        std::string all;
+        for (const Content::Piece& piece : pieces) all.append(reinterpret_cast<const char*>(piece.data), piece.nbytes);
+        return all;
+    }
+};
+
+/// Visits a folder and all below it: that entries, lookups, parents and nodes tell the same.
+void check_below(const Shown& shown, const Node& folder, std::set<std::uint64_t>& numbers) {
+    const Volume& volume = *shown.volume;
+    std::set<std::string> names;
+    std::uint32_t folders = 0;
+    for (std::uint32_t i = 0; i < folder.entries; ++i) {
+        const Volume::Entry entry = volume.entry(folder.inode, i);
+        INFO(entry.name);
+        CHECK(names.insert(std::string(entry.name)).second);
+        CHECK(numbers.insert(entry.inode.number()).second);
+        const std::optional<Node> node = volume.lookup(folder.inode, entry.name);
+        REQUIRE(node.has_value());
+        CHECK(node->inode == entry.inode);
+        CHECK(node->is_folder == entry.is_folder);
+        CHECK(volume.parent(node->inode) == folder.inode);
+        const std::optional<Node> again = volume.node(Inode::from_number(entry.inode.number()));
+        REQUIRE(again.has_value());
+        CHECK(again->inode == entry.inode);
+        CHECK(again->nbytes == node->nbytes);
+        if (node->is_folder) {
+            ++folders;
+            check_below(shown, *node, numbers);
+        } else {
+            CHECK(volume.content(*node).size() == node->nbytes);
+            CHECK(shown.content(*node).size() == node->nbytes);
+            CHECK_FALSE(volume.lookup(node->inode, "x").has_value());
+        }
+    }
+    CHECK(folder.folders == folders);
+    CHECK_FALSE(volume.lookup(folder.inode, "no such name").has_value());
+    CHECK_FALSE(volume.lookup(folder.inode, "").has_value());
+}
+
+}  // namespace
+
+TEST_CASE("the root has FUSE's number, and is its own parent") {
+    const Shown shown;
+    CHECK(Inode{}.number() == 1);
+    CHECK(Inode::from_number(1) == Inode{});
+    CHECK(shown.volume->parent(Inode{}) == Inode{});
+    CHECK(shown.volume->node(Inode{})->is_folder);
+}
+
+TEST_CASE("entries, lookups, parents and nodes tell the same, everywhere") {
+    const Shown shown;
+    std::set<std::uint64_t> numbers{1};
+    check_below(shown, *shown.volume->node(Inode{}), numbers);
+    const std::optional<Node> hidden = shown.at({".tensorfs"});
+    REQUIRE(hidden.has_value());
+    CHECK(numbers.insert(hidden->inode.number()).second);
+    check_below(shown, *hidden, numbers);
+    CHECK(shown.volume->parent(hidden->inode) == Inode{});
+}
+
+TEST_CASE("a tensor's file holds the tensor's bytes") {
+    const Shown shown;
+    const std::optional<Node> node = shown.at({"m", "layers", "10", "w"});
+    REQUIRE(node.has_value());
+    CHECK_FALSE(node->is_folder);
+    CHECK(node->nbytes == 3000);
+    CHECK(shown.content(*node) == shown.weight);
+    REQUIRE(node->tensor != nullptr);
+    CHECK(node->tensor->name() == "m.layers.10.w");
+    CHECK(shown.content(shown.at({"m", "layers", "2", "w.scale"}).value()) == "1234");
+    CHECK(shown.content(shown.at({"a", "b"}).value()).empty());
+    CHECK(shown.content(shown.at({"%"}).value()) == "x");
+}
+
+TEST_CASE("the hidden folder is not listed, but there") {
+    const Shown shown;
+    const Node root = *shown.volume->node(Inode{});
+    for (std::uint32_t i = 0; i < root.entries; ++i) CHECK(shown.volume->entry(root.inode, i).name != ".tensorfs");
+    const std::optional<Node> hidden = shown.at({".tensorfs"});
+    REQUIRE(hidden.has_value());
+    CHECK(hidden->is_folder);
+    CHECK_FALSE(shown.at({"m", ".tensorfs"}).has_value());
+    CHECK_FALSE(shown.at({".tensorfs", ".tensorfs"}).has_value());
+}
+
+TEST_CASE("the hidden folder's listings are JSON of the whole model") {
+    const Shown shown;
+    const auto json_at = [&](const std::string& name) {
+        return nlohmann::json::parse(shown.content(shown.at({".tensorfs", name}).value()));
+    };
+    CHECK(json_at("tensors.json").size() == 5);
+    CHECK(json_at("metadata.json").at("2.safetensors").at("format") == "pt");
+}
+
+TEST_CASE("the flat folder has each tensor by its full name") {
+    const Shown shown;
+    const std::optional<Node> flat = shown.at({".tensorfs", "flat"});
+    REQUIRE(flat.has_value());
+    CHECK(flat->entries == 5);
+    CHECK(flat->folders == 0);
+    CHECK(shown.content(shown.at({".tensorfs", "flat", "m.layers.10.w"}).value()) == shown.weight);
+    CHECK(shown.at({".tensorfs", "flat", "a%2Fb"}).has_value());
+    CHECK(shown.at({".tensorfs", "flat", "%"}).has_value());
+}
+
+TEST_CASE("a number that no node has is no node") {
+    const Shown shown;
+    const Volume& volume = *shown.volume;
+    CHECK_FALSE(volume.node(Inode::from_number(0)).has_value());
+    CHECK_FALSE(volume.node({View::raw, volume.tree().size()}).has_value());
+    CHECK_FALSE(volume.node({View::flat, 6}).has_value());
+    CHECK_FALSE(volume.node({View::hidden, 1000}).has_value());
+    CHECK_FALSE(volume.node({View::hidden, UINT32_MAX}).has_value());
+    CHECK_FALSE(volume.node({static_cast<View>(200), 0}).has_value());
+    CHECK_FALSE(volume.lookup({static_cast<View>(200), 0}, "a").has_value());
+    CHECK_FALSE(volume.lookup({View::raw, 1000}, "a").has_value());
+    CHECK_FALSE(volume.lookup({View::hidden, 1000}, "a").has_value());
+}
+
+TEST_CASE("two loads of a model number its nodes alike") {
+    const Shown first;
+    const Shown second;
+    for (const auto& path : std::vector<std::vector<std::string>>{{"m"},
+                                                                  {"m", "layers", "2", "w"},
+                                                                  {"%"},
+                                                                  {".tensorfs"},
+                                                                  {".tensorfs", "tensors.json"},
+                                                                  {".tensorfs", "flat", "m.layers.2.w"}}) {
+        CHECK(first.at(path).value().inode.number() == second.at(path).value().inode.number());
+    }
+}
+
+TEST_CASE("blocks count each tensor by itself, rounded up to 512 bytes") {
+    CHECK(Shown().volume->blocks() == 6 + 1 + 1 + 0 + 1);
+}
+
+TEST_CASE("a model without tensors is an empty root with its hidden folder") {
+    const TemporaryFolder folder;
+    write_file(folder / "m.safetensors", safetensors_file("{}", ""));
+    const Volume volume(load(folder / "m.safetensors"), "./");
+    CHECK(volume.node(Inode{}).value().entries == 0);
+    CHECK(volume.lookup(Inode{}, ".tensorfs").has_value());
+}
+
+TEST_CASE("an index without tensors is shown too, or refused, but nothing crashes") {
+    const TemporaryFolder folder;
+    write_file(folder / "i.json", index_file({}));
+    std::optional<Volume> volume;
+    const auto problems = problems_of([&] { volume.emplace(load(folder / "i.json"), "./"); });
+    if (!problems.empty()) return;
+    CHECK(volume->node(Inode{}).value().entries == 0);
+    CHECK(volume->lookup(Inode{}, ".tensorfs").has_value());
+}
