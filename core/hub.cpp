@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "core/error.hpp"
 #include "core/escape.hpp"
@@ -33,7 +34,12 @@ bool is_word(std::string_view text) {
 /// The commit that a ref names; "" if there is no such ref. A ref is a line of hexadecimal digits.
 std::string read_ref(const std::string& folder, const std::string& revision) {
     const std::string path = join_path(join_path(folder, "refs"), revision);
-    if (!std::filesystem::is_regular_file(path)) return {};
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (status.type() == std::filesystem::file_type::not_found) return {};
+    if (error) throw Error(system_problem(path, "cannot look at the ref", error.value()));
+    if (!std::filesystem::is_regular_file(status))
+        throw Error({Kind::NotRegularFile, path, {}, "the ref is no regular file"});
     std::ifstream in(path);
     std::string commit;
     in >> commit;
@@ -52,10 +58,11 @@ bool is_hub_id(std::string_view text) {
 }
 
 std::string hub_cache() {
-    if (const std::string cache = variable("HF_HUB_CACHE"); !cache.empty()) return cache;
+    std::string cache = variable("HF_HUB_CACHE");
+    if (!cache.empty()) return cache;
     if (const std::string home = variable("HF_HOME"); !home.empty()) return join_path(home, "hub");
-    if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
-        return join_path(cache, "huggingface/hub");
+    cache = variable("XDG_CACHE_HOME");
+    if (!cache.empty()) return join_path(cache, "huggingface/hub");
     if (const std::string home = variable("HOME"); !home.empty()) return join_path(home, ".cache/huggingface/hub");
     return {};
 }
@@ -89,6 +96,7 @@ std::string hub_snapshot(const std::string& folder, const std::string& revision)
         if (revision.empty()) fail(Kind::AmbiguousSource, "it has no ref \"main\" (-o revision=NAME chooses)");
         wanted = revision;
     }
+    if (std::find(all.begin(), all.end(), wanted) != all.end()) return join_path(snapshots, wanted);
     std::vector<std::string> found;
     std::copy_if(all.begin(), all.end(), std::back_inserter(found),
                  [&](const std::string& name) { return name.starts_with(wanted); });

@@ -40,28 +40,50 @@ std::optional<unsigned long> take_number(std::string_view& text) {
     return number;
 }
 
-/// "BASE.VARIANT" to its two parts. A base may hold dots of its own; a variant does not.
+/// The words that are variants behind a base: precisions, and which weights of a training they are.
+constexpr std::array<std::string_view, 17> variant_words{"fp8",  "fp16", "fp32", "bf16", "f8",     "f16",
+                                                         "f32",  "int4", "int8", "nf4",  "fp4",    "4bit",
+                                                         "8bit", "q4",   "q8",   "ema",  "non_ema"};
+
+/// "BASE.VARIANT" to its two parts. Only a well-known word is a variant: in "model.layers.0" the rest
+/// is a part of the base.
 void split_variant(std::string_view text, SetName& name) {
     const std::size_t dot = text.rfind('.');
-    name.base = text.substr(0, dot);
-    if (dot != std::string_view::npos) name.variant = text.substr(dot + 1);
+    const bool has_variant = dot != std::string_view::npos && std::find(variant_words.begin(), variant_words.end(),
+                                                                        text.substr(dot + 1)) != variant_words.end();
+    name.base = text.substr(0, has_variant ? dot : text.size());
+    if (has_variant) name.variant = text.substr(dot + 1);
+}
+
+/// Any word is a variant if it is asked for.
+bool is_of(const SetName& name, std::string_view variant) {
+    if (name.variant == variant) return true;
+    return !variant.empty() && name.base.size() > variant.size() && name.base.ends_with(variant) &&
+           name.base[name.base.size() - variant.size() - 1] == '.';
 }
 
 /// A candidate: a set by its index, or by the names of its shards.
 struct Candidate {
     SetName name;
-    std::string index;                // file name; "" for a set without one
+    std::string index_name;           // file name; "" for a set without one
+    std::optional<Index> index;       // nothing if it could not be read
     std::vector<std::string> shards;  // without an index
-    [[nodiscard]] const std::string& title() const { return index.empty() ? shards.front() : index; }
+    [[nodiscard]] bool has_index() const { return !index_name.empty(); }
+    [[nodiscard]] const std::string& title() const { return has_index() ? index_name : shards.front(); }
+    /// Whether a shard is one of those that the index names; by its name where that is not known.
+    [[nodiscard]] bool names(const std::string& shard) const {
+        if (index) return std::binary_search(index->shards().begin(), index->shards().end(), shard);
+        const std::optional<SetName> parts = parse_shard_name(shard);
+        return has_index() && parts && parts->base == name.base && parts->variant == name.variant;
+    }
 };
 
-/// Whether an index of no telling name is one of ours: its weight map names .safetensors files.
-bool names_shards(const std::string& path) {
+/// The index at `path`, or nothing: what is wrong with it is told when it is chosen.
+std::optional<Index> try_to_read(const std::string& path) {
     try {
-        const Index index = Index::read(path);
-        return !index.shards().empty();
+        return Index::read(path);
     } catch (const Error&) {
-        return false;
+        return std::nullopt;
     }
 }
 
@@ -70,8 +92,11 @@ std::vector<Candidate> indexed_sets(const std::string& folder, const std::vector
     for (const std::string& name : names) {
         const std::optional<SetName> parts = parse_index_name(name);
         if (!parts) continue;
+        Candidate candidate{*parts, name, try_to_read(join_path(folder, name)), {}};
+        // Where the name does not tell, the weight map does: it names .safetensors files.
         const bool is_telling = name.find(".safetensors.") != std::string::npos;
-        if (is_telling || names_shards(join_path(folder, name))) found.push_back({*parts, name, {}});
+        const bool names_shards = candidate.index && !candidate.index->shards().empty();
+        if (is_telling || names_shards) found.push_back(std::move(candidate));
     }
     return found;
 }
@@ -84,10 +109,25 @@ std::vector<Candidate> loose_sets(const std::vector<std::string>& names) {
         if (!parts) continue;
         parts->number = 0;
         const auto [at, is_new] = numbers.try_emplace({parts->base, parts->variant, parts->count}, found.size());
-        if (is_new) found.push_back({*parts, {}, {}});
+        if (is_new) found.push_back({*parts, {}, {}, {}});
         found[at->second].shards.push_back(name);
     }
     return found;
+}
+
+/// All sets in a folder; shards that an index names are no set of their own.
+std::vector<Candidate> all_sets(const std::string& folder, const std::vector<std::string>& names) {
+    std::vector<Candidate> all = indexed_sets(folder, names);
+    const std::size_t indexed = all.size();
+    for (Candidate& loose : loose_sets(names)) {
+        const auto is_owner = [&](const Candidate& c) {
+            return std::all_of(loose.shards.begin(), loose.shards.end(),
+                               [&](const std::string& shard) { return c.names(shard); });
+        };
+        if (std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(indexed), is_owner))
+            all.push_back(std::move(loose));
+    }
+    return all;
 }
 
 std::string list_of(const std::vector<Candidate>& candidates) {
@@ -108,7 +148,7 @@ public:
 
     Candidate choose() {
         choose_variant();
-        prefer([](const Candidate& c) { return !c.index.empty(); });
+        prefer([](const Candidate& c) { return c.has_index(); });
         prefer_known_base();
         join_loose_files();
         if (left_.size() != 1) {
@@ -119,16 +159,13 @@ public:
                                      "variant=NAME does, or a path to one of them): {}",
                                      list_of(left_))});
         }
-        return left_.front();
+        return std::move(left_.front());
     }
 
-    /// What was passed over, but for shards that are a part of what was not.
-    [[nodiscard]] std::vector<std::string> notes(const std::vector<std::string>& shown) {
-        std::erase_if(passed_over_, [&](const Candidate& c) {
-            return c.index.empty() && std::find(shown.begin(), shown.end(), c.shards.front()) != shown.end();
-        });
+    /// What was passed over for the one that is shown.
+    [[nodiscard]] std::vector<std::string> notes(const Candidate& shown) const {
         if (passed_over_.empty()) return {};
-        return {fmt::format("{} is shown; also there, and passed over: {}", in_quotes(left_.front().title()),
+        return {fmt::format("{} is shown; also there, and passed over: {}", in_quotes(shown.title()),
                             list_of(passed_over_))};
     }
 
@@ -144,8 +181,9 @@ private:
     }
 
     void choose_variant() {
-        if (prefer([&](const Candidate& c) { return c.name.variant == choice_.variant; }) || choice_.variant.empty())
-            return;
+        const std::string& wanted = choice_.variant;
+        const auto is_wanted = [&](const Candidate& c) { return is_of(c.name, wanted); };
+        if (prefer(is_wanted) || wanted.empty()) return;
         throw Error({Kind::NoSuchSource,
                      folder_,
                      {},
@@ -161,15 +199,14 @@ private:
     }
 
     void join_loose_files() {
-        std::set<std::string> bases;
-        for (const Candidate& candidate : left_) {
-            if (!candidate.index.empty() || !bases.insert(candidate.name.base + '.' + candidate.name.variant).second)
-                return;
-        }
+        const auto is_loose = [](const Candidate& c) {
+            return !c.has_index() && c.name.count == 0 && c.name.variant.empty();
+        };
+        if (!std::all_of(left_.begin(), left_.end(), is_loose)) return;
         for (std::size_t i = 1; i < left_.size(); ++i) {
             left_[0].shards.insert(left_[0].shards.end(), left_[i].shards.begin(), left_[i].shards.end());
         }
-        left_.resize(1);
+        left_.erase(left_.begin() + 1, left_.end());
     }
 
     const std::string& folder_;
@@ -179,32 +216,26 @@ private:
 };
 
 /// The names of all shards of a split, also of those that are not there: these will be missed when
-/// they are opened.
-std::vector<std::string> complete(const std::vector<std::string>& shards) {
+/// they are opened. A set has one split at most, whose shards are numbered from 1, or from 0.
+std::vector<std::string> complete(std::vector<std::string> shards) {
     constexpr unsigned long most = 100'000;
+    const std::string& sample = shards.front();
+    const SetName name = *parse_shard_name(sample);
+    if (name.count == 0 || name.count > most) return shards;
+    const std::size_t of = sample.rfind("-of-");
+    const std::size_t dash = sample.rfind('-', of - 1);
+    const std::string beginning = sample.substr(0, dash + 1);
+    const std::string end = sample.substr(of);
+    const std::size_t digits = of - dash - 1;
+    const unsigned long first =
+        std::any_of(shards.begin(), shards.end(),
+                    [](const std::string& shard) { return parse_shard_name(shard)->number == 0; })
+            ? 0
+            : 1;
     std::set<std::string, decltype(&natural_less)> all(shards.begin(), shards.end(), natural_less);
-    std::set<std::string> seen;
-    for (const std::string& shard : shards) {
-        const unsigned long count = parse_shard_name(shard)->count;
-        if (count == 0 || count > most) continue;
-        const std::size_t of = shard.rfind("-of-");
-        const std::size_t dash = shard.rfind('-', of - 1);
-        const std::string beginning = shard.substr(0, dash + 1);
-        if (!seen.insert(beginning).second) continue;
-        const std::size_t digits = of - dash - 1;
-        for (unsigned long number = 1; number <= count; ++number) {
-            all.insert(fmt::format("{}{:0{}}{}", beginning, number, digits, shard.substr(of)));
-        }
-    }
+    for (unsigned long i = 0; i < name.count; ++i)
+        all.insert(fmt::format("{}{:0{}}{}", beginning, first + i, digits, end));
     return {all.begin(), all.end()};
-}
-
-ShardSet with_index(const std::string& folder, const std::string& name) {
-    ShardSet set;
-    set.index_name = name;
-    set.index = Index::read(join_path(folder, name));
-    set.shards = set.index->shards();
-    return set;
 }
 
 }  // namespace
@@ -227,23 +258,26 @@ std::optional<SetName> parse_shard_name(std::string_view name) {
 std::optional<SetName> parse_index_name(std::string_view name) {
     if (name.starts_with('.') || !take_suffix(name, ".json")) return std::nullopt;
     if (name.find(".bin.index") != std::string_view::npos) return std::nullopt;
+    constexpr std::string_view middle = ".safetensors.";
+    const std::size_t at = name.find(middle);
+    std::string_view head = name.substr(0, at);
+    std::string_view tail = at == std::string_view::npos ? std::string_view() : name.substr(at + middle.size());
     SetName parts;
-    std::string_view rest = name;
-    if (take_suffix(rest, ".safetensors.index")) {  // BASE[.VARIANT].safetensors.index
-        split_variant(rest, parts);
-    } else if (const std::size_t at = name.find(".safetensors.index."); at != std::string_view::npos) {
-        parts.base = name.substr(0, at);  // BASE.safetensors.index.VARIANT
-        parts.variant = name.substr(at + std::string_view(".safetensors.index.").size());
-    } else if (!take_suffix(rest, ".index")) {
-        return std::nullopt;
-    } else if (const std::size_t middle = rest.find(".safetensors."); middle != std::string_view::npos) {
-        parts.base = rest.substr(0, middle);  // BASE.safetensors.VARIANT.index
-        parts.variant = rest.substr(middle + std::string_view(".safetensors.").size());
-    } else {
-        split_variant(rest, parts);
+    if (at == std::string_view::npos ? take_suffix(head, ".index") : tail == "index") {
+        split_variant(head, parts);
+    } else if (tail.starts_with("index.")) {
+        parts = {std::string(head), std::string(tail.substr(tail.find('.') + 1))};
+    } else if (take_suffix(tail, ".index")) {
+        parts = {std::string(head), std::string(tail)};
     }
     if (parts.base.empty()) return std::nullopt;
     return parts;
+}
+
+bool is_of_variant(std::string_view file, std::string_view variant) {
+    const std::optional<SetName> index = parse_index_name(file);
+    const std::optional<SetName> shard = parse_shard_name(file);
+    return (index && is_of(*index, variant)) || (shard && is_of(*shard, variant));
 }
 
 std::vector<std::string> names_in(const std::string& folder) {
@@ -260,34 +294,29 @@ std::vector<std::string> names_in(const std::string& folder) {
 
 std::optional<ShardSet> find_shards(const std::string& folder, const std::vector<std::string>& names,
                                     const Choice& choice) {
+    ShardSet set;
     if (!choice.index.empty()) {
         if (std::find(names.begin(), names.end(), choice.index) == names.end()) {
             throw Error({Kind::NoSuchSource, folder, {}, "it has no index " + in_quotes(choice.index)});
         }
-        return with_index(folder, choice.index);
+        set.index_name = choice.index;
+        set.index = Index::read(join_path(folder, choice.index));
+        set.shards = set.index->shards();
+        return set;
     }
-    std::vector<Candidate> candidates = indexed_sets(folder, names);
-    const bool has_index = !candidates.empty();
-    // With an index, its own shards are no other set: they are told apart by what the index names,
-    // or, cheaper and as sure, by base and variant.
-    for (Candidate& loose : loose_sets(names)) {
-        const bool is_indexed =
-            has_index && std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-                return !c.index.empty() && c.name.base == loose.name.base && c.name.variant == loose.name.variant;
-            });
-        if (!is_indexed) candidates.push_back(std::move(loose));
-    }
+    std::vector<Candidate> candidates = all_sets(folder, names);
     if (candidates.empty()) return std::nullopt;
-
     Chooser chooser(folder, std::move(candidates), choice);
-    const Candidate chosen = chooser.choose();
-    ShardSet set;
-    if (chosen.index.empty()) {
-        set.shards = complete(chosen.shards);
+    Candidate chosen = chooser.choose();
+    set.notes = chooser.notes(chosen);
+    if (chosen.has_index()) {
+        set.index_name = chosen.index_name;
+        // Reading one that could not be read says why.
+        set.index = chosen.index ? std::move(chosen.index) : Index::read(join_path(folder, chosen.index_name));
+        set.shards = set.index->shards();
     } else {
-        set = with_index(folder, chosen.index);
+        set.shards = complete(std::move(chosen.shards));
     }
-    set.notes = chooser.notes(set.shards);
     return set;
 }
 

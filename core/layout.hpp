@@ -5,6 +5,8 @@
 //  - An index is a file of the name BASE[.VARIANT].safetensors.index.json, with the variant also as in
 //    BASE.safetensors.index.VARIANT.json and BASE.safetensors.VARIANT.index.json; and any *.index.json
 //    whose weight_map names .safetensors files (one of a .bin checkpoint is none).
+//  - VARIANT is a well-known word, such as fp16 or non_ema; in the second and third form of an index's
+//    name, and where the user asks for it, any word.
 //  - Without an index, BASE[.VARIANT]-00001-of-00003.safetensors and its like are one set, as is
 //    BASE[.VARIANT].safetensors. Files that an index names belong to its set alone.
 //  - Names that begin with a dot do not count, nor do .incomplete, .lock and the like.
@@ -15,8 +17,7 @@
 //  3. A set with an index goes before those without.
 //  4. Of well-known bases the first that is there: model, diffusion_pytorch_model, consolidated,
 //     adapter_model, pytorch_lora_weights.
-//  5. Sets of single files without an index whose bases differ are taken together: a folder of
-//     loose shards.
+//  5. Single files without an index and a variant are taken together: a folder of loose shards.
 //  6. Otherwise it is ambiguous, and all candidates are named.
 // Where a rule passed something over, a note says what.
 
@@ -63,5 +64,8 @@ struct SetName {
 /// The parts of the name of an index or a shard; nothing for any other file.
 std::optional<SetName> parse_index_name(std::string_view name);
 std::optional<SetName> parse_shard_name(std::string_view name);
+
+/// Whether an index or a shard is of a variant that is asked for.
+bool is_of_variant(std::string_view file, std::string_view variant);
 
 }  // namespace tensorfs

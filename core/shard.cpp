@@ -84,15 +84,16 @@ void Shard::map_and_close() {
     file_.reset();
 }
 
-bool Shard::is_unchanged() const noexcept {
+Shard::State Shard::state() const noexcept {
     struct stat now {};
     if (file_) {
-        if (::fstat(file_.get(), &now) != 0) return false;
+        if (::fstat(file_.get(), &now) != 0) return State::unreachable;
     } else if (::stat(path_.c_str(), &now) != 0 || now.st_dev != identity_.st_dev || now.st_ino != identity_.st_ino) {
-        return true;  // removed or replaced: what is mapped is out of everybody's reach
+        return State::unchanged;  // removed or replaced: what is mapped is out of everybody's reach
     }
-    return now.st_dev == identity_.st_dev && now.st_ino == identity_.st_ino && now.st_size == identity_.st_size &&
-           same_time(now.st_mtim, identity_.st_mtim);
+    const bool same = now.st_dev == identity_.st_dev && now.st_ino == identity_.st_ino &&
+                      now.st_size == identity_.st_size && same_time(now.st_mtim, identity_.st_mtim);
+    return same ? State::unchanged : State::changed;
 }
 
 bool Shard::populate(std::uint64_t offset, std::uint64_t length) const noexcept {

@@ -47,8 +47,10 @@ public:
     /// only the kernel may (writev), or whoever has called populate() and can live with the rest.
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
 
-    /// Whether the file is what it was when it was opened.
-    [[nodiscard]] bool is_unchanged() const noexcept;
+    enum class State { unchanged, changed, unreachable };
+    /// Whether the file is what it was when it was opened, as far as its filesystem tells.
+    [[nodiscard]] State state() const noexcept;
+    [[nodiscard]] bool is_unchanged() const noexcept { return state() == State::unchanged; }
     /// Brings a range of the mapping into memory; false where the file's bytes are not to be had:
     /// cut off, or the disk fails.
     [[nodiscard]] bool populate(std::uint64_t offset, std::uint64_t length) const noexcept;

@@ -49,9 +49,14 @@ private:
         std::string why = "there is no such file or folder";
         if (is_hub_id(source_.path) && !cache.empty()) {
             const std::string folder = hub_folder(cache, source_.path);
-            if (fs::is_directory(folder)) {
+            std::error_code error;
+            const fs::file_status status = fs::status(folder, error);
+            if (fs::is_directory(status)) {
                 use_folder(folder);
                 return;
+            }
+            if (status.type() != fs::file_type::not_found && error) {
+                throw Error(system_problem(folder, "cannot look at it", error.value()));
             }
             why += ", and the Hub's cache has no " + in_quotes(folder);
         }
@@ -80,7 +85,8 @@ private:
             return;
         }
         source_.location = absolute_path(folder);
-        const bool is_pipeline = std::find(names.begin(), names.end(), pipeline_file) != names.end();
+        const bool has_pipeline_file = std::find(names.begin(), names.end(), pipeline_file) != names.end();
+        const bool is_pipeline = has_pipeline_file && options_.choice.index.empty();
         if (is_pipeline && use_pipeline(folder, names)) {
             if (std::any_of(names.begin(), names.end(),
                             [](const std::string& name) { return parse_shard_name(name).has_value(); })) {
@@ -105,7 +111,7 @@ private:
         component.index = std::move(set->index);
         if (!set->index_name.empty()) component.index_path = join_path(folder, set->index_name);
         for (const std::string& note : set->notes) {
-            source_.notes.push_back(component_name.empty() ? note : component_name + ": " + note);
+            source_.notes.push_back(component_name.empty() ? note : fmt::format("{}: {}", component_name, note));
         }
         source_.components.push_back(std::move(component));
         return true;
@@ -113,20 +119,21 @@ private:
 
     /// Adds each folder in `folder` that has a set of shards; false where none has.
     bool use_pipeline(const std::string& folder, const std::vector<std::string>& names) {
+        const std::string& variant = options_.choice.variant;
+        bool has_variant = variant.empty();
         for (const std::string& name : names) {
             const std::string path = join_path(folder, name);
             std::error_code unreadable;  // then it is no folder that we could show
             if (!fs::is_directory(path, unreadable)) continue;
             const std::vector<std::string> inner = names_in(path);
             // As diffusers does: a component that has not the variant is taken without.
-            Choice choice{{}, options_.choice.variant};
-            const auto has_variant = [&](const std::string& file) {
-                const auto index = parse_index_name(file);
-                const auto shard = parse_shard_name(file);
-                return (index && index->variant == choice.variant) || (shard && shard->variant == choice.variant);
-            };
-            if (std::none_of(inner.begin(), inner.end(), has_variant)) choice.variant.clear();
-            use_set(path, inner, name, choice);
+            const bool has_it = std::any_of(inner.begin(), inner.end(),
+                                            [&](const std::string& file) { return is_of_variant(file, variant); });
+            const bool is_component = use_set(path, inner, name, {{}, has_it ? variant : std::string()});
+            has_variant = has_variant || (is_component && has_it);
+        }
+        if (!source_.components.empty() && !has_variant) {
+            throw Error({Kind::NoSuchSource, folder, {}, "no component has a variant " + in_quotes(variant)});
         }
         return !source_.components.empty();
     }

@@ -227,14 +227,10 @@ private:
 Tree::Tree(const Model& model, std::string_view separators) { TreeBuilder(*this, model, separators).build(); }
 
 std::string Tree::path(Position node) const {
-    std::vector<std::string_view> names;
-    for (; node != root; node = parent(node)) names.push_back(name(node));
-    std::string path;
-    for (auto at = names.rbegin(); at != names.rend(); ++at) {
-        if (!path.empty()) path += '/';
-        path += *at;
-    }
-    return path;
+    if (node == root) return {};
+    std::string path = this->path(parent(node));
+    if (!path.empty()) path += '/';
+    return path += name(node);
 }
 
 std::optional<Tree::Position> Tree::child(Position node, std::string_view name) const {

@@ -9,9 +9,10 @@
 namespace tensorfs {
 
 int Faults::prepare(const Shard& shard, std::uint64_t offset, std::uint64_t nbytes) const noexcept {
-    if (!shard.is_unchanged()) {
-        log_once(shard, "it was changed since it was mounted");
-        return EIO;
+    switch (shard.state()) {
+        case Shard::State::unchanged: break;
+        case Shard::State::changed: log_once(shard, "it was changed since it was mounted"); return EIO;
+        case Shard::State::unreachable: log_once(shard, "its filesystem does not answer"); return EIO;
     }
     if (!shard.populate(offset, nbytes)) {
         log_once(shard, "its bytes cannot be read");
@@ -28,7 +29,7 @@ std::size_t Faults::count() const noexcept {
 void Faults::log_once(const Shard& shard, const char* what) const noexcept {
     if (logged_[static_cast<std::size_t>(&shard - shards_.data())].exchange(true)) return;
     try {
-        spdlog::error("{}: {}: reading it gives input/output errors from now on", printable(shard.path()), what);
+        spdlog::error("{}: {}: reading it gives input/output errors", printable(shard.path()), what);
     } catch (...) {  // no memory for a line of log: the errno tells the reader
     }
 }

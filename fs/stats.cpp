@@ -30,7 +30,7 @@ std::string Stats::json_to_fit(std::size_t size) const {
     const std::lock_guard lock(mutex_);
     if (size == 0) {
         measured_ = now;
-    } else if (now.size() > size && measured_.size() <= size) {
+    } else if (now.size() > size && !measured_.empty() && measured_.size() <= size) {
         return measured_;
     }
     return now;

@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, std::string_view>> metadata_attributes(const 
     for (const Metadata& metadata : model.metadata()) {
         for (const auto& [key, value] : metadata) {
             std::string name = std::string(metadata_prefix) + escape_segment(key);
-            if (name.size() <= XATTR_NAME_MAX && key != "") all.emplace_back(std::move(name), value);
+            if (name.size() <= XATTR_NAME_MAX && !key.empty()) all.emplace_back(std::move(name), value);
         }
     }
     const auto by_name = [](const auto& a, const auto& b) { return a.first < b.first; };

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,6 +70,8 @@ ExitCode run_mount(const Arguments& arguments) {
     const Volume volume(load(options), options.separators);
     options.source = volume.model().location();
     Served served(volume, options.owner);
+
+    ::malloc_trim(0);  // loading took several times what is kept
 
     Session session(options, served);
     drop_privileges();
