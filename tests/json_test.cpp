@@ -56,6 +56,14 @@ TEST_CASE("what only looks like a JSON value is refused") {
     }
 }
 
+TEST_CASE("a string that is a value is no key, whatever follows it") {
+    for (const char* value : {"\"x\":1", "\"x\":1}", "\"x\":{,,}}", "\"x\":\"y\"}", "[\"x\":1]", "[\"x\":[,junk]]]",
+                              "[1,\"x\":[]]]", "{\"b\":\"x\":{}}}"}) {
+        INFO(value);
+        CHECK_FALSE(accepts_value(value));
+    }
+}
+
 TEST_CASE("a number is written as JSON writes numbers") {
     for (const char* value : {"00",  "01",    "-01",  "+1",    "-",     ".5",  "5.", "-.5", "1.e5", "1e",    "1e+",
                               "1e-", "1.5.5", "0x10", "1_000", "1e5.5", "--1", "1-", "1a",  "0b1",  "1E+-2", "1f"}) {

@@ -191,6 +191,12 @@ TEST_CASE("a model may be without tensors") {
     CHECK(load(folder / "m.safetensors").nbytes() == 0);
 }
 
+TEST_CASE("an index without tensors is no model") {
+    const TemporaryFolder folder;
+    write_file(folder / "i.json", index_file({}));
+    CHECK(refusal(folder / "i.json") == "NotAModel ");
+}
+
 TEST_CASE("many shards are loaded, in natural order") {
     const TemporaryFolder folder;
     for (int i = 0; i < 200; ++i) {

@@ -53,6 +53,28 @@ TEST_CASE("each option of ours does what it says") {
     CHECK(apply("threads=0").threads >= 1);
 }
 
+TEST_CASE("options about the source say which model is meant and what to do if it is damaged") {
+    const LoadOptions load = apply("index=a.index.json,variant=fp16,revision=v1,partial").load;
+    CHECK(load.source.choice.index == "a.index.json");
+    CHECK(load.source.choice.variant == "fp16");
+    CHECK(load.source.revision == "v1");
+    CHECK(load.on_problem == OnProblem::leave_out);
+    CHECK(MountOptions().load.on_problem == OnProblem::refuse);
+}
+
+TEST_CASE("a verb that does not mount takes options about the source, and no others") {
+    LoadOptions load;
+    apply_option_list(load, "variant=fp16");
+    apply_option_list(load, "revision=v1,partial");
+    CHECK(load.source.choice.variant == "fp16");
+    CHECK(load.source.revision == "v1");
+    CHECK(load.on_problem == OnProblem::leave_out);
+    for (const char* option : {"uid=1", "separators=.", "allow_other", "ro", "bogus", "variant", "partial=1"}) {
+        INFO(option);
+        CHECK_THROWS_AS(apply_option_list(load, option), Failure);
+    }
+}
+
 TEST_CASE("options come in lists, and a later one counts") {
     const MountOptions options = apply("uid=1,gid=2,,uid=3,allow_other,");
     CHECK(options.owner.uid == 3);
@@ -146,8 +168,8 @@ TEST_CASE("a bad value is refused by the option's name") {
 }
 
 TEST_CASE("an option that needs a value has one, and one that takes none has none") {
-    for (const char* option : {"uid", "gid", "umask", "threads", "separators", "max_read", "fsname",
-                               "allow_other=", "allow_other=1", "auto_unmount=yes"}) {
+    for (const char* option : {"uid", "gid", "umask", "threads", "separators", "max_read", "fsname", "index",
+                               "partial=yes", "allow_other=", "allow_other=1", "auto_unmount=yes"}) {
         INFO(option);
         CHECK_FALSE(refusal(option).empty());
     }

@@ -63,6 +63,10 @@ TEST_CASE("no count is lost among threads") {
     CHECK(all.at("errors") == 40000);
 }
 
+TEST_CASE("whoever guesses the size without measuring gets all of it, not what nobody measured") {
+    CHECK(Stats{}.json_to_fit(128).size() > 128);
+}
+
 TEST_CASE("what getxattr measured fits when it is fetched, though the counters have moved on") {
     Stats stats;
     const std::size_t size = stats.json_to_fit(0).size();

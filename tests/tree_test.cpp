@@ -1,6 +1,3 @@
-// Shows the paths where a check fails.
-#define CATCH_CONFIG_ENABLE_PAIR_STRINGMAKER
-
 #include "core/tree.hpp"
 
 #include <fcntl.h>

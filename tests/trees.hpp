@@ -11,6 +11,14 @@
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 
+/// Shows paths where a check fails.
+template <>
+struct Catch::StringMaker<std::pair<const std::string, std::string>> {
+    static std::string convert(const std::pair<const std::string, std::string>& path) {
+        return Detail::stringify(path.first) + " at " + Detail::stringify(path.second);
+    }
+};
+
 namespace tensorfs::tests {
 
 /// A model of one shard whose tensors have these names and no elements, and its tree.

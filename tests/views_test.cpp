@@ -82,6 +82,24 @@ TEST_CASE("metadata.json tells each shard's metadata by the shard's name") {
                       {"3.safetensors", Json::object()}});
 }
 
+TEST_CASE("problems.json tells what was left out, and of which tensor where it is about one") {
+    const TemporaryFolder folder;
+    write_file(folder / "1.safetensors", safetensors_file({{"a", "U8", {1}, "x"}}));
+    write_file(folder / "2.safetensors", "short");
+    write_file(folder / "i.json",
+               index_file({{"a", "1.safetensors"}, {"b\n", "1.safetensors"}, {"c", "2.safetensors"}}));
+    const Model model = Model::load(find_source(folder / "i.json"), OnProblem::leave_out);
+    const Json all = Json::parse(problems_json(model));
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].at("kind") == "HeaderTooSmall");
+    CHECK(all[0].at("path") == folder / "2.safetensors");
+    CHECK_FALSE(all[0].contains("tensor"));
+    CHECK_FALSE(all[0].at("text").get<std::string>().empty());
+    CHECK(all[1].at("kind") == "MissingTensor");
+    CHECK(all[1].at("tensor") == "b\n");
+    CHECK(Json::parse(problems_json(load(folder / "1.safetensors"))) == Json::array());
+}
+
 TEST_CASE("a file name that is not UTF-8 leaves the JSON valid") {
     const TemporaryFolder folder;
     write_file(folder / "\xFF.safetensors", safetensors_file({{"a", "U8", {1}, "x"}}, R"({"k":"v"})"));

@@ -183,13 +183,3 @@ TEST_CASE("a model without tensors is an empty root with its hidden folder") {
     CHECK(volume.node(Inode{}).value().entries == 0);
     CHECK(volume.lookup(Inode{}, ".tensorfs").has_value());
 }
-
-TEST_CASE("an index without tensors is shown too, or refused, but nothing crashes") {
-    const TemporaryFolder folder;
-    write_file(folder / "i.json", index_file({}));
-    std::optional<Volume> volume;
-    const auto problems = problems_of([&] { volume.emplace(load(folder / "i.json"), "./"); });
-    if (!problems.empty()) return;
-    CHECK(volume->node(Inode{}).value().entries == 0);
-    CHECK(volume->lookup(Inode{}, ".tensorfs").has_value());
-}
