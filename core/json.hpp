@@ -8,7 +8,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
+
+#include "core/text.hpp"
 
 /// Strict JSON (RFC 8259) over simdjson's On-Demand front end, with the reference implementation's
 /// (serde_json's) verdict on every text: no comments, NaN or trailing commas; no lone surrogates;
@@ -16,19 +17,7 @@
 /// is asked for, so whoever reads with this must read or validate() every value.
 namespace tensorfs::json {
 
-/// Bytes to be parsed and the padding that simdjson asks for behind them.
-class Text {
-public:
-    explicit Text(std::size_t size) : bytes_(size + simdjson::SIMDJSON_PADDING), size_(size) {}
-    explicit Text(std::string_view text) : Text(text.size()) { text.copy(bytes_.data(), text.size()); }
-    [[nodiscard]] char* data() { return bytes_.data(); }
-    [[nodiscard]] std::string_view view() const { return {bytes_.data(), size_}; }
-    [[nodiscard]] std::size_t padded_size() const { return bytes_.size(); }
-
-private:
-    std::vector<char> bytes_;
-    std::size_t size_;
-};
+static_assert(Text::padding >= simdjson::SIMDJSON_PADDING);
 
 /// The text is not the JSON that was asked for. what() says why and at which byte.
 class SyntaxError : public std::exception {

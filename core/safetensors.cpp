@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/escape.hpp"
+#include "core/json.hpp"
 
 namespace tensorfs {
 namespace {

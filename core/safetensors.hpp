@@ -33,9 +33,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.hpp"
 #include "core/shard.hpp"
 #include "core/tensor.hpp"
+#include "core/text.hpp"
 
 namespace tensorfs {
 
