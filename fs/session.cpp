@@ -2,13 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include <array>
 #include <cerrno>
@@ -32,6 +30,12 @@ constexpr std::chrono::seconds patience{3};
 
 /// Wakes a worker from its read of the FUSE device. It does nothing by itself.
 constexpr int wake_signal = SIGUSR1;
+
+/// Makes an eventfd readable.
+void notify(const Descriptor& event) {
+    const std::uint64_t one = 1;
+    if (::write(event.get(), &one, sizeof one) != sizeof one) std::abort();  // an eventfd takes it
+}
 
 /// The signals that end a mount, blocked here and in all threads started later.
 Descriptor block_signals() {
@@ -148,9 +152,11 @@ Session::Session(const MountOptions& options, Served& served)
     : mountpoint_(options.mountpoint),
       most_workers_(options.threads),
       signals_(block_signals()),
+      answering_(::eventfd(0, EFD_CLOEXEC)),
       finished_(::eventfd(0, EFD_CLOEXEC)),
       session_(nullptr, fuse_session_destroy) {
-    if (!signals_ || !finished_) throw Failure(ExitCode::internal, "cannot set up signals: " + message(errno));
+    if (!signals_ || !answering_ || !finished_)
+        throw Failure(ExitCode::internal, "cannot set up signals: " + message(errno));
     check_mountpoint(mountpoint_);
     check_fuse();
 
@@ -168,13 +174,12 @@ Session::~Session() { stop(); }
 
 void Session::start() {
     if (!add_worker()) throw Failure(ExitCode::internal, "cannot start a thread");
-    // A statfs always comes through to us, so this returns when we answer.
-    struct statfs found {};
-    if (::statfs(mountpoint_.c_str(), &found) != 0) {
-        throw Failure(ExitCode::mount_failed,
-                      fmt::format("{} does not answer: {}", printable(mountpoint_), message(errno)));
+    // Asking the mount ourselves would be simpler, and could hang for good: a process that is killed
+    // while it waits for itself can neither answer nor end.
+    std::array<pollfd, 2> sources{{{answering_.get(), POLLIN, 0}, {finished_.get(), POLLIN, 0}}};
+    while (::poll(sources.data(), sources.size(), -1) < 0 && errno == EINTR) {
     }
-    if (found.f_type != FUSE_SUPER_MAGIC) {
+    if ((sources[0].revents & POLLIN) == 0) {
         throw Failure(ExitCode::mount_failed, fmt::format("{} was unmounted at once", printable(mountpoint_)));
     }
 }
@@ -243,13 +248,11 @@ void Session::work() {
         if (got <= 0) break;  // unmounted, or the device failed: libfuse has said so
         if (waiting_.fetch_sub(1) == 1) add_worker();
         fuse_session_process_buf(session, &buffer);
+        if (!is_answering_.exchange(true)) notify(answering_);
         waiting_.fetch_add(1);
     }
     std::free(buffer.mem);
-    if (working_.fetch_sub(1) == 1) {
-        const std::uint64_t one = 1;
-        if (::write(finished_.get(), &one, sizeof one) < 0) std::abort();  // an eventfd takes it
-    }
+    if (working_.fetch_sub(1) == 1) notify(finished_);
 }
 
 }  // namespace tensorfs

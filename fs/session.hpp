@@ -29,7 +29,8 @@ public:
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Starts to answer, and returns when a first request through the mount has been. Throws Failure.
+    /// Starts to answer, and returns when the kernel has its first answer and the mount is open to all.
+    /// Throws Failure.
     void start();
     /// Answers until the filesystem is unmounted or one of the signals comes, then unmounts and
     /// lets requests under way finish. With files still open the mount goes all the same; reading
@@ -43,13 +44,15 @@ private:
 
     std::string mountpoint_;
     unsigned most_workers_;
-    Descriptor signals_;   // readable when one of the signals is there
-    Descriptor finished_;  // an eventfd: the last worker has gone
+    Descriptor signals_;    // readable when one of the signals is there
+    Descriptor answering_;  // an eventfd: the kernel's first request, FUSE_INIT, has been answered
+    Descriptor finished_;   // an eventfd: the last worker has gone
     std::unique_ptr<fuse_session, void (*)(fuse_session*)> session_;
     bool mounted_ = false;
 
     std::mutex mutex_;
     std::vector<std::thread> workers_;  // grows only; under mutex_
+    std::atomic<bool> is_answering_{false};
     std::atomic<unsigned> waiting_{0};  // workers that wait for a request
     std::atomic<unsigned> working_{0};  // workers that have not ended
 };
