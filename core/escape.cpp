@@ -46,7 +46,9 @@ std::size_t utf8_length(std::string_view text) {
 std::string in_quotes(std::string_view name) {
     constexpr std::size_t longest = 200;
     if (name.size() <= longest) return '"' + std::string(name) + '"';
-    return '"' + std::string(name.substr(0, longest)) + "...\"";
+    std::size_t end = longest;
+    while (end > longest - 3 && (byte_at(name, end) & 0xC0u) == 0x80) --end;  // not within a character
+    return '"' + std::string(name.substr(0, end)) + "...\"";
 }
 
 std::string printable(std::string_view text) {

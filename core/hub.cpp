@@ -23,6 +23,13 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
+/// A variable that holds a path, in which "~" stands for the home folder.
+std::string path_variable(const char* name) {
+    std::string path = variable(name);
+    if (path == "~" || path.starts_with("~/")) path.replace(0, 1, variable("HOME"));
+    return path;
+}
+
 bool is_word(std::string_view text) {
     const auto is_allowed = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
@@ -58,10 +65,10 @@ bool is_hub_id(std::string_view text) {
 }
 
 std::string hub_cache() {
-    std::string cache = variable("HF_HUB_CACHE");
+    std::string cache = path_variable("HF_HUB_CACHE");
     if (!cache.empty()) return cache;
-    if (const std::string home = variable("HF_HOME"); !home.empty()) return join_path(home, "hub");
-    cache = variable("XDG_CACHE_HOME");
+    if (const std::string home = path_variable("HF_HOME"); !home.empty()) return join_path(home, "hub");
+    cache = path_variable("XDG_CACHE_HOME");
     if (!cache.empty()) return join_path(cache, "huggingface/hub");
     if (const std::string home = variable("HOME"); !home.empty()) return join_path(home, ".cache/huggingface/hub");
     return {};

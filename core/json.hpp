@@ -86,19 +86,34 @@ void visit_fields(Object& object, unsigned depth, Visit& visit) {
     }
 }
 
+/// Runs `read` and makes simdjson's errors ours, so that who called can add where it was.
+template <typename Read>
+void with_our_errors(const Read& read) {
+    try {
+        read();
+    } catch (const simdjson::simdjson_error& e) {
+        throw SyntaxError(simdjson::error_message(e.error()));
+    }
+}
+
 template <typename Visit>
 void Value::fields(Visit&& visit) {
     if (type() != Type::object) throw SyntaxError("an object is expected here");
-    simdjson::ondemand::object object = value_.get_object();
-    visit_fields(object, inner_depth(), visit);
+    const unsigned depth = inner_depth();
+    with_our_errors([&] {
+        simdjson::ondemand::object object = value_.get_object();
+        visit_fields(object, depth, visit);
+    });
 }
 
 template <typename Visit>
 void Value::elements(Visit&& visit) {
     if (type() != Type::array) throw SyntaxError("an array is expected here");
     const unsigned depth = inner_depth();
-    simdjson::ondemand::array array = value_.get_array();
-    for (auto element : array) visit(Value(element.value(), depth));
+    with_our_errors([&] {
+        simdjson::ondemand::array array = value_.get_array();
+        for (auto element : array) visit(Value(element.value(), depth));
+    });
 }
 
 template <typename Visit>

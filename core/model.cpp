@@ -33,6 +33,7 @@ public:
         model_.path_ = source_.path;
         model_.location_ = source_.location;
         model_.notes_ = source_.notes;
+        problems_ = source_.problems;
         read_shards();
         join();
         sort_by_name();

@@ -1,6 +1,7 @@
 #include "core/source.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -64,6 +65,12 @@ private:
     }
 
     void use_file() {
+        if (!options_.choice.index.empty() || !options_.choice.variant.empty() || !options_.revision.empty()) {
+            throw Error({Kind::NoSuchSource,
+                         source_.path,
+                         {},
+                         "this is a file: index, variant and revision choose what is in a folder"});
+        }
         const fs::path file(source_.path);
         source_.location = absolute_path(source_.path);
         Component component;
@@ -121,6 +128,7 @@ private:
     bool use_pipeline(const std::string& folder, const std::vector<std::string>& names) {
         const std::string& variant = options_.choice.variant;
         bool has_variant = variant.empty();
+        std::vector<std::string> without;
         for (const std::string& name : names) {
             const std::string path = join_path(folder, name);
             std::error_code unreadable;  // then it is no folder that we could show
@@ -129,11 +137,22 @@ private:
             // As diffusers does: a component that has not the variant is taken without.
             const bool has_it = std::any_of(inner.begin(), inner.end(),
                                             [&](const std::string& file) { return is_of_variant(file, variant); });
-            const bool is_component = use_set(path, inner, name, {{}, has_it ? variant : std::string()});
-            has_variant = has_variant || (is_component && has_it);
+            try {
+                if (!use_set(path, inner, name, {{}, has_it ? variant : std::string()})) continue;
+            } catch (const Error& e) {
+                source_.problems.insert(source_.problems.end(), e.problems().begin(), e.problems().end());
+                continue;
+            }
+            has_variant = has_variant || has_it;
+            if (!has_it) without.push_back(name);
         }
+        if (source_.components.empty() && !source_.problems.empty()) throw Error(source_.problems);
         if (!source_.components.empty() && !has_variant) {
             throw Error({Kind::NoSuchSource, folder, {}, "no component has a variant " + in_quotes(variant)});
+        }
+        if (!variant.empty() && !without.empty()) {
+            source_.notes.push_back(fmt::format("without the variant {}, as they have none: {}", in_quotes(variant),
+                                                fmt::join(without, ", ")));
         }
         return !source_.components.empty();
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/index.hpp"
 #include "core/layout.hpp"
 
@@ -24,6 +25,7 @@ struct Source {
     std::string location;               // the file or folder that it led to, from the root
     std::vector<Component> components;  // at least one; by name + '/', in byte order
     std::vector<std::string> notes;     // what deserves a word, a sentence each
+    std::vector<Problem> problems;      // what is wrong with components that could not be used
 };
 
 /// What the user may say besides the path.
@@ -34,10 +36,12 @@ struct SourceOptions {
 
 /// Finds the model at `path`:
 ///  - a file whose name ends in .json is an index, and the shards are those that it names;
-///  - any other file is the only shard, whatever it is called;
+///  - any other file is the only shard, whatever it is called. There is nothing to choose in a file,
+///    and `options` must be empty;
 ///  - a folder models--ORG--NAME of the Hub's cache stands for one of its snapshots (hub.hpp);
 ///  - a folder with model_index.json is a pipeline: each folder in it that has a set of shards is a
-///    component. What lies beside them is passed over, with a note;
+///    component. What lies beside them is passed over, with a note. A component whose index is bad
+///    is a problem for who loads the rest;
 ///  - any other folder is the set of shards that layout.hpp finds in it; or, where it has none, a
 ///    pipeline of the folders in it that have;
 ///  - what is no path but can be a Hub id, such as "org/name", is looked up in the Hub's cache.

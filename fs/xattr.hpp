@@ -17,7 +17,8 @@ namespace tensorfs {
 //
 // In KEY, `%` and what rule 3 of names.hpp escapes is escaped. Where shards disagree on a key, the
 // first that has it counts; .tensorfs/metadata.json has them all. Keys whose attribute's name would
-// be too long for Linux (255 bytes) or would not fit the list (64 KiB) are left out.
+// be too long for Linux (255 bytes) are left out, and those that would not fit the list (64 KiB) are
+// not listed.
 
 /// The name of the one attribute that changes; its value is not known here.
 inline constexpr std::string_view stats_attribute = "user.tensorfs.stats";

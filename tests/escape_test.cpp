@@ -116,3 +116,13 @@ TEST_CASE("a name in a message stands in quotes, and a long one is shortened") {
     CHECK(quoted.substr(0, 100) == '"' + std::string(99, 'x'));
     CHECK(quoted.substr(quoted.size() - 4) == "...\"");
 }
+
+TEST_CASE("a name that is shortened in quotes is not cut within a character") {
+    for (const std::size_t before : {197U, 198U, 199U, 200U}) {
+        INFO(before);
+        std::string name(before, 'x');
+        for (int i = 0; i < 40; ++i) name += "\xF0\x9F\x98\x80";
+        CHECK(printable(in_quotes(name)) == in_quotes(name));
+        CHECK(in_quotes(name).ends_with("...\""));
+    }
+}

@@ -76,6 +76,9 @@ TEST_CASE("the cache is where the Hub's own library has it") {
     CHECK(cache_without({"HF_HUB_CACHE", "HF_HOME"}) == "/3/huggingface/hub");
     CHECK(cache_without({"HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"}) == "/4/.cache/huggingface/hub");
     CHECK(cache_without({"HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME"}) == "");
+
+    const Environment environment({{"HF_HOME", "~/hf"}, {"HOME", "/4"}});
+    CHECK(hub_cache() == "/4/hf/hub");
 }
 
 TEST_CASE("a model's folder in the cache is named after its id") {

@@ -161,6 +161,35 @@ TEST_CASE("a component that has the variant is shown in it, and one that has not
     CHECK(contains(notes_of(pipeline.load()), "unet: "));
 }
 
+TEST_CASE("components that are taken without the variant are named") {
+    const Pipeline pipeline;
+    pipeline.add("unet/diffusion_pytorch_model.fp16.safetensors", {"half"});
+    CHECK(contains(notes_of(pipeline.load("fp16")), "text_encoder, vae"));
+}
+
+TEST_CASE("bad indexes of components are all told, and with partial the other components are shown") {
+    const Pipeline pipeline;
+    write_file(pipeline / "unet/diffusion_pytorch_model.safetensors.index.json", "[]");
+    write_file(pipeline / "vae/diffusion_pytorch_model.safetensors.index.json",
+               R"({"weight_map":{"a":"/etc/x.safetensors"}})");
+    fs::remove(pipeline / "text_encoder/model.safetensors");
+    CHECK(kinds(pipeline.refusal()) == "InvalidIndex InvalidShardPath ");
+    pipeline.add("text_encoder/model.safetensors", {"embed"});
+    CHECK(kinds(pipeline.refusal()) == "InvalidIndex InvalidShardPath ");
+    const Model model = Model::load(find_source(pipeline.path()), OnProblem::leave_out);
+    CHECK(full_names(model) == std::set<std::string>{"text_encoder/embed"});
+    CHECK(kinds(model.problems()) == "InvalidIndex InvalidShardPath ");
+}
+
+TEST_CASE("in a file there is nothing to choose") {
+    const Pipeline pipeline;
+    const std::string file = pipeline / "vae/diffusion_pytorch_model.safetensors";
+    CHECK(find_source(file).components.size() == 1);
+    CHECK(kinds(problems_of([&] { find_source(file, {{"", "fp16"}, ""}); })) == "NoSuchSource ");
+    CHECK(kinds(problems_of([&] { find_source(file, {{"x.json", ""}, ""}); })) == "NoSuchSource ");
+    CHECK(kinds(problems_of([&] { find_source(file, {{}, "main"}); })) == "NoSuchSource ");
+}
+
 TEST_CASE("a variant that no component has is refused") {
     CHECK(kinds(Pipeline().refusal({"", "fp61"})) == "NoSuchSource ");
 }

@@ -69,6 +69,12 @@ TEST_CASE("a tensor without one of its fields, or with one twice, is refused by 
     CHECK_FALSE(accepts(R"({"dtype":"U8","shape":[1],"data_offsets":[0,1],"data_offsets":[0,1]})"));
 }
 
+TEST_CASE("what is no JSON within a tensor is refused by the tensor's name") {
+    CHECK_FALSE(accepts(R"({"dtype" "U8","shape":[1],"data_offsets":[0,1]})"));
+    CHECK_FALSE(accepts(R"({"dtype":"U8","shape":[1 1],"data_offsets":[0,1]})"));
+    CHECK_FALSE(accepts(R"({"dtype":"U8","shape":[1],"data_offsets":[0,1],})"));
+}
+
 TEST_CASE("what is no tensor is refused by name") {
     for (const char* tensor : {"null", "1", "true", "\"U8\"", "[[[]]]"}) CHECK_FALSE(accepts(tensor));
 }
