@@ -38,11 +38,12 @@ void Content::gather(std::uint64_t offset, std::uint64_t nbytes, const std::vect
         const std::uint64_t within = offset - begin;
         const std::uint64_t take = std::min(end, segment->end) - offset;
         if (const auto* bytes = std::get_if<Bytes>(&segment->what)) {
-            pieces.push_back({reinterpret_cast<const std::byte*>((*bytes)->data()) + within, take, nullptr, 0});
+            pieces.push_back({reinterpret_cast<const std::byte*>((*bytes)->data()) + within, take, nullptr, 0, 0});
         } else {
             const auto& slice = std::get<Slice>(segment->what);
             const Shard& shard = shards[slice.shard];
-            pieces.push_back({shard.bytes().data() + slice.offset + within, take, &shard, slice.offset + within});
+            pieces.push_back({shard.bytes().data() + slice.offset + within, take, &shard, slice.offset + within,
+                              slice.nbytes - within - take});
         }
         offset += take;
     }

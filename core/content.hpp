@@ -26,12 +26,14 @@ struct Slice {
 class Content {
 public:
     /// A range of one segment, as memory. `shard` is null for bytes that we made; else the memory
-    /// belongs to its mapping, `offset` bytes from the start.
+    /// belongs to its mapping, `offset` bytes from the start, and `rest` bytes of the same slice
+    /// follow it.
     struct Piece {
         const std::byte* data;
         std::uint64_t nbytes;
         const Shard* shard;
         std::uint64_t offset;
+        std::uint64_t rest;
     };
 
     /// Appends made bytes.

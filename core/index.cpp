@@ -43,6 +43,7 @@ public:
 
     void read(const json::Text& text) {
         if (!simdjson::validate_utf8(text.view().data(), text.view().size())) invalid("it is not UTF-8");
+        index_.names_.reserve(text.view().size());  // pages that are not touched cost nothing
         try {
             json::parse_object(text, [&](std::string_view key, json::Value value) {
                 if (key == "weight_map") {

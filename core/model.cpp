@@ -78,19 +78,24 @@ private:
     }
 
     void join() {
-        std::size_t total = 0;
-        for (const Task& task : tasks_) total += task.header.tensors.size();
-        model_.tensors_.reserve(total);
+        std::size_t tensors = 0;
+        std::size_t names = 0;
+        std::size_t dims = 0;
+        for (const Task& task : tasks_) {
+            tensors += task.header.tensors.size();
+            names += task.header.names.size();
+            dims += task.header.dims.size();
+        }
+        model_.tensors_.reserve(tensors);
+        model_.by_name_.reserve(tensors);
+        model_.names_.reserve(names);
+        model_.dims_.reserve(dims);
         for (const Component& component : source_.components) is_good_.emplace_back(component.shards.size());
         for (Task& task : tasks_) {
             problems_.insert(problems_.end(), task.problems.begin(), task.problems.end());
             if (!task.shard) continue;
             is_good_[task.component][task.number] = true;
-            for (Tensor& tensor : task.header.tensors) {
-                tensor.set_shard(static_cast<std::uint32_t>(model_.shards_.size()));
-                model_.tensors_.push_back(tensor);
-            }
-            task.header.tensors = {};
+            take_tensors(task.header);
             places_.push_back({task.component, task.number});
             const Component& component = source_.components[task.component];
             const std::string& name = component.shards[task.number];
@@ -98,18 +103,59 @@ private:
             model_.shard_paths_.push_back(join_path(absolute_path(component.folder), name));
             model_.shards_.push_back(std::move(*task.shard));
             model_.metadata_.push_back(std::move(task.header.metadata));
-            model_.storage_.push_back(std::move(task.header));
         }
         tasks_.clear();
     }
 
+    /// Moves the tensors of the shard that comes next, names and shapes, into the model's storage:
+    /// one block for each, since what stays for as long as the mount should leave no gaps. The storage
+    /// has room for all of them, so that nothing in it moves again.
+    void take_tensors(Header& header) {
+        const char* const names = model_.names_.data() + model_.names_.size();
+        const std::uint64_t* const dims = model_.dims_.data() + model_.dims_.size();
+        const auto first = static_cast<std::uint32_t>(model_.tensors_.size());
+        for (const std::uint32_t i : header.by_name) model_.by_name_.push_back(first + i);
+        run_ends_.push_back(model_.by_name_.size());
+        model_.names_.insert(model_.names_.end(), header.names.begin(), header.names.end());
+        model_.dims_.insert(model_.dims_.end(), header.dims.begin(), header.dims.end());
+        for (const Tensor& tensor : header.tensors) {
+            const std::string_view name = tensor.full_name();
+            const Shape shape = tensor.shape();
+            model_.tensors_.emplace_back(std::string_view(names + (name.data() - header.names.data()), name.size()),
+                                         static_cast<std::uint16_t>(tensor.prefix()), tensor.dtype(),
+                                         Shape(dims + (shape.data() - header.dims.data()), shape.size()),
+                                         tensor.offset(), tensor.nbytes());
+            model_.tensors_.back().set_shard(static_cast<std::uint32_t>(model_.shards_.size()));
+        }
+        header.tensors = {};
+        header.by_name = {};
+        header.names = {};
+        header.dims = {};
+    }
+
+    /// Each shard's tensors are in order; merges neighbouring runs until one is left.
     void sort_by_name() {
-        model_.by_name_.resize(model_.tensors_.size());
-        std::iota(model_.by_name_.begin(), model_.by_name_.end(), 0U);
         const std::vector<Tensor>& tensors = model_.tensors_;
-        std::sort(model_.by_name_.begin(), model_.by_name_.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const auto less = [&](std::uint32_t a, std::uint32_t b) {
             return std::tuple(tensors[a].full_name(), a) < std::tuple(tensors[b].full_name(), b);
-        });
+        };
+        std::vector<std::uint32_t>& order = model_.by_name_;
+        std::vector<std::uint32_t> merged(order.size());
+        std::vector<std::size_t> ends = std::move(run_ends_);
+        while (ends.size() > 1) {
+            const auto end = [&](std::size_t run) {
+                return static_cast<std::ptrdiff_t>(ends[std::min(run, ends.size() - 1)]);
+            };
+            const std::size_t pairs = (ends.size() + 1) / 2;
+            in_parallel(pairs, [&](std::size_t pair) {
+                const std::ptrdiff_t begin = pair == 0 ? 0 : end(2 * pair - 1);
+                std::merge(order.begin() + begin, order.begin() + end(2 * pair), order.begin() + end(2 * pair),
+                           order.begin() + end(2 * pair + 1), merged.begin() + begin, less);
+            });
+            for (std::size_t pair = 0; pair < pairs; ++pair) ends[pair] = static_cast<std::size_t>(end(2 * pair + 1));
+            ends.resize(pairs);
+            order.swap(merged);
+        }
     }
 
     /// Decides which tensors there are. A component's tensors stand side by side in by_name_, in the
@@ -207,6 +253,7 @@ private:
     std::vector<Problem> problems_;
     std::vector<std::vector<bool>> is_good_;  // by component and position in its shards
     std::vector<Place> places_;               // of model_.shards_
+    std::vector<std::size_t> run_ends_;       // in model_.by_name_: up to where each shard's tensors stand
 };
 
 Model Model::load(Source source, OnProblem on_problem) {

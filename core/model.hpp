@@ -70,7 +70,8 @@ private:
     std::vector<std::string> shard_names_;
     std::vector<std::string> shard_paths_;
     std::vector<Metadata> metadata_;
-    std::vector<Header> storage_;  // behind the tensors' names and shapes; their own lists are empty
+    std::vector<char> names_;          // what the tensors' names are views of
+    std::vector<std::uint64_t> dims_;  // what their shapes are views of
     std::vector<Tensor> tensors_;
     std::vector<std::uint32_t> by_name_;
     std::vector<std::string> notes_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -191,10 +192,8 @@ public:
           prefix_(prefix) {}
 
     void check() {
+        sort_entries();
         const std::optional<Entry> duplicate = drop_all_but_last_of_each_name();
-        std::sort(entries_.begin(), entries_.end(), [&](const Entry& a, const Entry& b) {
-            return std::tuple(a.begin, a.end, name(a)) < std::tuple(b.begin, b.end, name(b));
-        });
         std::uint64_t end = 0;
         for (const Entry& entry : entries_) {
             check_tensor(entry, end);
@@ -214,23 +213,38 @@ private:
         throw Error({kind, path_, entry != nullptr ? std::string(name(*entry)) : std::string(), std::move(text)});
     }
 
+    /// In data order, and by_name for that. An entry's place in the file is told by where its name is.
+    void sort_entries() {
+        const auto in_data_order = [&](const Entry& a, const Entry& b) {
+            return std::tuple(a.begin, a.end, name(a)) < std::tuple(b.begin, b.end, name(b));
+        };
+        if (!std::is_sorted(entries_.begin(), entries_.end(), in_data_order)) {  // most writers keep it
+            std::sort(entries_.begin(), entries_.end(), in_data_order);
+        }
+        header_.by_name.resize(entries_.size());
+        std::iota(header_.by_name.begin(), header_.by_name.end(), 0U);
+        std::sort(header_.by_name.begin(), header_.by_name.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return std::tuple(name(entries_[a]), entries_[a].name_at) <
+                   std::tuple(name(entries_[b]), entries_[b].name_at);
+        });
+    }
+
     /// As the reference does, so that rules 6 to 8 give its verdict; answers one that was dropped.
     std::optional<Entry> drop_all_but_last_of_each_name() {
-        std::vector<Entry> by_name = entries_;
-        std::stable_sort(by_name.begin(), by_name.end(),
-                         [&](const Entry& a, const Entry& b) { return name(a) < name(b); });
         std::optional<Entry> dropped;
-        std::vector<Entry> kept;
-        kept.reserve(by_name.size());
-        for (const Entry& entry : by_name) {
-            if (!kept.empty() && name(kept.back()) == name(entry)) {
-                dropped = kept.back();
-                kept.back() = entry;
-            } else {
-                kept.push_back(entry);
-            }
+        std::vector<bool> is_dropped(entries_.size());
+        for (std::size_t i = 1; i < header_.by_name.size(); ++i) {
+            const std::uint32_t before = header_.by_name[i - 1];
+            if (name(entries_[before]) != name(entries_[header_.by_name[i]])) continue;
+            is_dropped[before] = true;
+            dropped = entries_[before];
         }
-        entries_ = std::move(kept);
+        if (!dropped) return dropped;
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < entries_.size(); ++i) {
+            if (!is_dropped[i]) entries_[kept++] = entries_[i];
+        }
+        entries_.resize(kept);
         return dropped;
     }
 
@@ -275,9 +289,30 @@ private:
                  : fmt::format("the header describes {} bytes of data, but {} follow it", data_size, present));
     }
 
+    /// Lets tensors of the same shape share it: a model has many tensors and few shapes.
+    void join_shapes() {
+        constexpr std::size_t most_compared = 16;
+        std::vector<std::uint64_t> joined;
+        std::vector<std::pair<std::size_t, std::size_t>> shapes;  // where in `joined`, and the rank
+        for (Entry& entry : entries_) {
+            const auto* const dims = header_.dims.data() + entry.dims_at;
+            const auto last = shapes.end() - static_cast<std::ptrdiff_t>(std::min(shapes.size(), most_compared));
+            const auto same = std::find_if(last, shapes.end(), [&](const auto& shape) {
+                return shape.second == entry.rank && std::equal(dims, dims + entry.rank, joined.data() + shape.first);
+            });
+            if (same != shapes.end()) {
+                entry.dims_at = same->first;
+                continue;
+            }
+            entry.dims_at = joined.size();
+            shapes.emplace_back(entry.dims_at, entry.rank);
+            joined.insert(joined.end(), dims, dims + entry.rank);
+        }
+        header_.dims = std::move(joined);
+    }
+
     void make_tensors() {
-        header_.names.shrink_to_fit();
-        header_.dims.shrink_to_fit();
+        join_shapes();
         header_.tensors.reserve(entries_.size());
         for (const Entry& entry : entries_) {
             const std::string_view full_name(header_.names.data() + entry.name_at - prefix_, prefix_ + entry.name_size);

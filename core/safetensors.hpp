@@ -44,7 +44,8 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 /// A validated header. Movable; the tensors' names and shapes live as long as it does.
 struct Header {
-    std::vector<Tensor> tensors;  // in data order; empty ones that share an offset, by name
+    std::vector<Tensor> tensors;         // in data order; empty ones that share an offset, by name
+    std::vector<std::uint32_t> by_name;  // positions in tensors, in byte order of the names
     Metadata metadata;
 
     std::vector<char> names;          // what the tensors' names are views of

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <boost/interprocess/exceptions.hpp>
 #include <cerrno>
 #include <utility>
@@ -33,6 +34,11 @@ Problem not_regular(const std::string& path, mode_t mode) {
                        : S_ISSOCK(mode) ? "a socket"
                                         : "a device";
     return {Kind::NotRegularFile, path, {}, std::string("this is ") + what + ", not a regular file"};
+}
+
+std::uint64_t page_size() {
+    static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return size;
 }
 
 bool same_time(timespec a, timespec b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
@@ -73,6 +79,9 @@ void Shard::map() {
     } catch (const ipc::interprocess_exception& e) {
         throw Error(system_problem(path_, "cannot map it into memory", e.get_native_error()));
     }
+    // Missing pages are then read as read(2) would: ahead, in large pieces, and without waiting where
+    // it goes on. Without this they are read around each place that is touched.
+    region_.advise(ipc::mapped_region::advice_sequential);
 }
 
 std::span<const std::byte> Shard::bytes() const noexcept {
@@ -98,15 +107,46 @@ Shard::State Shard::state() const noexcept {
 
 bool Shard::populate(std::uint64_t offset, std::uint64_t length) const noexcept {
     if (length == 0) return true;
-    static const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    const std::uint64_t begin = offset / page * page;
-    // madvise wants a mutable pointer but only reads here.
-    auto* const address = const_cast<std::byte*>(bytes().data() + begin);
-    while (::madvise(address, offset + length - begin, MADV_POPULATE_READ) != 0) {
+    while (advise(offset, length, MADV_POPULATE_READ) != 0) {
         if (errno == EINVAL) return true;  // a kernel before 5.14: writev faults the pages in itself
         if (errno != EINTR && errno != EAGAIN) return false;
     }
     return true;
+}
+
+bool Shard::copy(std::uint64_t offset, std::span<std::byte> into) const noexcept {
+    while (!into.empty()) {
+        const ssize_t got = ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        into = into.subspan(static_cast<std::size_t>(got));
+        offset += static_cast<std::uint64_t>(got);
+    }
+    return true;
+}
+
+void Shard::read_ahead(std::uint64_t offset, std::uint64_t length) const noexcept {
+    // The kernel cuts what is asked for at once to the device's own read-ahead, 128 KiB and less on
+    // network filesystems, so it is asked for in steps.
+    constexpr std::uint64_t step = 64 << 10;
+    for (std::uint64_t end = offset + length; offset < end; offset += step) {
+        static_cast<void>(advise(offset, std::min(step, end - offset), MADV_WILLNEED));
+    }
+}
+
+void Shard::let_go(std::uint64_t offset, std::uint64_t length) const noexcept {
+    static_cast<void>(advise(offset, length, MADV_DONTNEED));
+}
+
+void Shard::drop_cached(std::uint64_t offset, std::uint64_t length) const noexcept {
+    if (file_)
+        ::posix_fadvise(file_.get(), static_cast<off_t>(offset), static_cast<off_t>(length), POSIX_FADV_DONTNEED);
+}
+
+int Shard::advise(std::uint64_t offset, std::uint64_t length, int advice) const noexcept {
+    const std::uint64_t begin = offset / page_size() * page_size();
+    // madvise wants a mutable pointer but none of our advice writes.
+    return ::madvise(const_cast<std::byte*>(bytes().data() + begin), offset + length - begin, advice);
 }
 
 }  // namespace tensorfs

@@ -55,7 +55,25 @@ public:
     /// cut off, or the disk fails.
     [[nodiscard]] bool populate(std::uint64_t offset, std::uint64_t length) const noexcept;
 
+    /// Whether copy() is to be had: not after map_and_close().
+    [[nodiscard]] bool can_copy() const noexcept { return static_cast<bool>(file_); }
+    /// Fills `into` with the bytes at `offset`, past the mapping; false where they are not to be had.
+    /// REQUIRES: can_copy().
+    [[nodiscard]] bool copy(std::uint64_t offset, std::span<std::byte> into) const noexcept;
+
+    // What follows is advice: the system may do less, and nothing that is served depends on it.
+
+    /// Has a range read from the disk, without waiting for it.
+    void read_ahead(std::uint64_t offset, std::uint64_t length) const noexcept;
+    /// Takes the pages of a range out of this process; they stay in the system's page cache.
+    void let_go(std::uint64_t offset, std::uint64_t length) const noexcept;
+    /// Drops the whole pages of a range from the system's page cache, but for those that some process
+    /// has mapped. Does nothing after map_and_close().
+    void drop_cached(std::uint64_t offset, std::uint64_t length) const noexcept;
+
 private:
+    int advise(std::uint64_t offset, std::uint64_t length, int advice) const noexcept;
+
     std::string path_;
     Descriptor file_;
     struct stat identity_ {};

@@ -20,6 +20,7 @@ public:
         : tree_(tree), model_(model), separators_(separators) {}
 
     void build() {
+        loose_.reserve(model_.tensors().size() * 2);
         loose_.push_back({"", 0, 0, folder_mark});
         for (const std::uint32_t tensor : model_.by_name()) place(tensor);
         lay_out();
@@ -37,12 +38,16 @@ private:
         std::uint32_t tensor;           // folder_mark for a folder
         std::uint32_t next_suffix = 2;  // to be tried for the next that meets it
         Number folder = 0;              // of a file: the folder that was told apart from it
+        Number last = 0;                // of a folder: the entry that came last; 0 for none
+        Number before = 0;              // the entry of its folder that came before it; 0 for none
+        bool is_known = false;          // of a folder: its entries are in known_
 
         [[nodiscard]] std::string_view name() const { return {text, size}; }
         [[nodiscard]] bool is_folder() const { return tensor == folder_mark; }
     };
 
-    /// Finds a node by its parent and name: an open-addressing table of numbers with their hashes.
+    /// Finds a node by its parent and name: an open-addressing table of numbers with their hashes. Only
+    /// for folders whose entries do not come in order: see find().
     class Finder {
     public:
         explicit Finder(const std::vector<Loose>& nodes) : nodes_(nodes), slots_(1024) {}
@@ -127,19 +132,33 @@ private:
 
     [[nodiscard]] Number current_folder() const { return cuts_.empty() ? Number{0} : cuts_.back().folder; }
 
+    /// The entry of that name in `parent`, if there is one. Names come in byte order, and so do nearly
+    /// all folders' entries: what comes behind the last is new, and only where one does not is there
+    /// anything to search.
+    std::optional<Number> find(Number parent, std::string_view name) {
+        Loose& folder = loose_[parent];
+        if (!folder.is_known) {
+            if (folder.last == 0 || loose_[folder.last].name() < name) return std::nullopt;
+            if (loose_[folder.last].name() == name) return folder.last;
+            for (Number entry = folder.last; entry != 0; entry = loose_[entry].before) known_.add(entry);
+            folder.is_known = true;
+        }
+        return known_.find(parent, name);
+    }
+
     /// The folder of that name in `parent`, new or not, or a new file for `tensor`.
     Number find_or_add(Number parent, std::string_view segment, std::uint32_t tensor) {
         std::string storage;
         std::string_view name = file_name(segment, parent == 0, storage);
         const bool wants_folder = tensor == folder_mark;
-        const std::optional<Number> first = known_.find(parent, name);
+        const std::optional<Number> first = find(parent, name);
         if (first && wants_folder && loose_[*first].is_folder()) return *first;
         if (first && wants_folder && loose_[*first].folder != 0) return loose_[*first].folder;
         if (first) {
             const std::string base(name);
             for (std::uint32_t& suffix = loose_[*first].next_suffix;; ++suffix) {
                 storage = with_suffix(base, fmt::format("~{}", suffix));
-                const std::optional<Number> met = known_.find(parent, storage);
+                const std::optional<Number> met = find(parent, storage);
                 if (!met) break;
                 if (wants_folder && loose_[*met].is_folder()) return loose_[*first].folder = *met;
             }
@@ -147,8 +166,10 @@ private:
         }
         if (name.data() == storage.data()) name = tree_.made_names_.emplace_back(std::move(storage));
         const auto number = static_cast<Number>(loose_.size());
-        loose_.push_back({name.data(), static_cast<std::uint32_t>(name.size()), parent, tensor});
-        known_.add(number);
+        Loose added{name.data(), static_cast<std::uint32_t>(name.size()), parent, tensor};
+        added.before = std::exchange(loose_[parent].last, number);
+        loose_.push_back(added);
+        if (loose_[parent].is_known) known_.add(number);
         if (first && wants_folder) loose_[*first].folder = number;
         return number;
     }

@@ -8,17 +8,18 @@
 
 namespace tensorfs {
 
-int Faults::prepare(const Shard& shard, std::uint64_t offset, std::uint64_t nbytes) const noexcept {
+int Faults::check(const Shard& shard) const noexcept {
     switch (shard.state()) {
         case Shard::State::unchanged: break;
         case Shard::State::changed: log_once(shard, "it was changed since it was mounted"); return EIO;
         case Shard::State::unreachable: log_once(shard, "its filesystem does not answer"); return EIO;
     }
-    if (!shard.populate(offset, nbytes)) {
-        log_once(shard, "its bytes cannot be read");
-        return EIO;
-    }
     return 0;
+}
+
+int Faults::unreadable(const Shard& shard) const noexcept {
+    log_once(shard, "its bytes cannot be read");
+    return EIO;
 }
 
 std::size_t Faults::count() const noexcept {

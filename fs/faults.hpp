@@ -16,9 +16,10 @@ public:
     explicit Faults(const std::vector<Shard>& shards)
         : shards_(shards), logged_(std::make_unique<std::atomic<bool>[]>(shards.size())) {}
 
-    /// Makes sure that a range of a shard is as it was when mounted and in memory, so that it can be
-    /// sent. 0, or EIO.
-    [[nodiscard]] int prepare(const Shard& shard, std::uint64_t offset, std::uint64_t nbytes) const noexcept;
+    /// Whether a shard is as it was when mounted: 0, or EIO.
+    [[nodiscard]] int check(const Shard& shard) const noexcept;
+    /// A shard's bytes could not be brought into memory. Answers EIO.
+    int unreadable(const Shard& shard) const noexcept;
 
     /// How many shards have been complained about.
     [[nodiscard]] std::size_t count() const noexcept;

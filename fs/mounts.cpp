@@ -30,21 +30,22 @@ std::string unescape(const std::string& text) {
 
 }  // namespace
 
-std::optional<std::string> mounted_type(const std::string& path) {
+std::optional<Mount> find_mount(const std::string& path) {
     std::ifstream table("/proc/self/mountinfo");
-    std::optional<std::string> type;
+    std::optional<Mount> found;
     for (std::string line; std::getline(table, line);) {
         // proc(5): ID PARENT MAJ:MIN ROOT MOUNTPOINT OPTIONS [TAG...] - TYPE SOURCE OPTIONS
         std::istringstream words(line);
         std::string word;
         std::string mountpoint;
-        for (int i = 0; i < 5 && words >> word; ++i) mountpoint = word;
+        Mount mount;
+        words >> word >> word >> mount.device >> word >> mountpoint;
         if (unescape(mountpoint) != path) continue;
         while (words >> word && word != "-") {
         }
-        if (words >> word) type = word;
+        if (words >> mount.type) found = mount;
     }
-    return type;
+    return found;
 }
 
 bool is_dead_mount(const std::string& path) {

@@ -5,9 +5,15 @@
 
 namespace tensorfs {
 
-/// The type of the filesystem that is mounted just there, such as "ext4", by /proc/self/mountinfo;
-/// the topmost where there are several. Nothing if it is no mount point. `path` is absolute.
-std::optional<std::string> mounted_type(const std::string& path);
+/// A line of /proc/self/mountinfo.
+struct Mount {
+    std::string type;    // such as "ext4"
+    std::string device;  // as "MAJOR:MINOR"
+};
+
+/// What is mounted just there, the topmost where there are several. Nothing if it is no mount point.
+/// `path` is absolute and without symbolic links. The filesystem itself is not asked.
+std::optional<Mount> find_mount(const std::string& path);
 
 /// Whether a FUSE filesystem is there whose daemon has gone.
 bool is_dead_mount(const std::string& path);

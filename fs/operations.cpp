@@ -49,10 +49,14 @@ fuse_entry_param entry_param(const Node& node, const Owner& owner) {
     return entry;
 }
 
-void init(void*, fuse_conn_info* connection) {
+void init(void* user_data, fuse_conn_info* connection) {
     const auto want = [&](unsigned capability) { connection->want |= connection->capable & capability; };
-    want(FUSE_CAP_NO_OPEN_SUPPORT | FUSE_CAP_NO_OPENDIR_SUPPORT | FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO |
-         FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS | FUSE_CAP_EXPORT_SUPPORT);
+    want(FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_EXPORT_SUPPORT);
+    if (static_cast<const Served*>(user_data)->is_baseline) return;  // for the rest, libfuse's defaults
+    want(FUSE_CAP_NO_OPEN_SUPPORT | FUSE_CAP_NO_OPENDIR_SUPPORT | FUSE_CAP_READDIRPLUS);
+#ifdef FUSE_CAP_DIRECT_IO_ALLOW_MMAP  // libfuse 3.17; before, only private mappings work with cache=direct
+    want(FUSE_CAP_DIRECT_IO_ALLOW_MMAP);
+#endif
     // The kernel then remembers that there are no ACLs instead of asking for each `ls -l`.
     want(FUSE_CAP_POSIX_ACL);
     // Everything is in memory, so attributes along with a listing are always worth it; and what
@@ -97,9 +101,84 @@ void getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info*) {
     });
 }
 
-void open(fuse_req_t request, fuse_ino_t, fuse_file_info*) { fuse_reply_err(request, ENOSYS); }
+void open(fuse_req_t request, fuse_ino_t, fuse_file_info* file) {
+    const Served& from = served(request);
+    if (from.cache != Cache::direct && !from.is_baseline) {
+        fuse_reply_err(request, ENOSYS);
+        return;
+    }
+    file->direct_io = from.cache == Cache::direct;
+    file->keep_cache = from.cache != Cache::direct;
+    fuse_reply_open(request, file);
+}
 
-void opendir(fuse_req_t request, fuse_ino_t, fuse_file_info*) { fuse_reply_err(request, ENOSYS); }
+void opendir(fuse_req_t request, fuse_ino_t, fuse_file_info* folder) {
+    if (served(request).is_baseline) {
+        fuse_reply_open(request, folder);
+    } else {
+        fuse_reply_err(request, ENOSYS);
+    }
+}
+
+void release(fuse_req_t request, fuse_ino_t, fuse_file_info*) { fuse_reply_err(request, 0); }
+
+/// What is sent for a READ: the pieces of a content as memory, small ones copied.
+class Answer {
+public:
+    /// REQUIRES: `pieces` outlives it.
+    Answer(Served& from, const std::vector<Content::Piece>& pieces) : from_(from), pieces_(pieces) {
+        slices_.reserve(pieces.size());
+        std::uint64_t copied = 0;
+        for (const Content::Piece& piece : pieces) copied += is_copied(piece) ? piece.nbytes : 0;
+        if (copied != 0) copies_ = std::make_unique_for_overwrite<std::byte[]>(copied);
+    }
+
+    /// Makes sure that all of it is what it was when mounted, and in memory. 0, or an errno value.
+    int prepare() {
+        std::byte* copy = copies_.get();
+        for (const Content::Piece& piece : pieces_) {
+            const std::byte* data = piece.data;
+            if (piece.shard != nullptr) {
+                if (const int error = from_.faults.check(*piece.shard)) return error;
+                bool is_there = false;
+                if (is_copied(piece)) {
+                    is_there = piece.shard->copy(piece.offset, {copy, piece.nbytes});
+                    data = copy;
+                    copy += piece.nbytes;
+                } else {
+                    is_there = from_.paging.fetch(piece);
+                }
+                if (!is_there) return from_.faults.unreadable(*piece.shard);
+            }
+            slices_.push_back({const_cast<std::byte*>(data), piece.nbytes});  // writev only reads
+        }
+        return 0;
+    }
+
+    void send(fuse_req_t request) {
+        // Should the bytes go between that check and here, the kernel answers EIO in our stead.
+        if (fuse_reply_iov(request, slices_.data(), static_cast<int>(slices_.size())) == 0) {
+            std::uint64_t bytes = 0;
+            for (const iovec& slice : slices_) bytes += slice.iov_len;
+            from_.stats.count_bytes(bytes);
+        } else {
+            from_.stats.count_error();
+        }
+        for (const Content::Piece& piece : pieces_) {
+            if (piece.shard != nullptr) from_.paging.sent(piece);
+        }
+    }
+
+private:
+    [[nodiscard]] bool is_copied(const Content::Piece& piece) const {
+        return piece.shard != nullptr && from_.paging.prefers_copy(piece);
+    }
+
+    Served& from_;
+    const std::vector<Content::Piece>& pieces_;
+    std::vector<iovec> slices_;
+    std::unique_ptr<std::byte[]> copies_;
+};
 
 void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, fuse_file_info*) {
     answer(request, Request::read, [&](Served& from) {
@@ -110,21 +189,9 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
         std::vector<Content::Piece> pieces;
         content.gather(static_cast<std::uint64_t>(offset), size, from.volume.model().shards(), pieces);
 
-        std::vector<iovec> slices;
-        std::uint64_t bytes = 0;
-        for (const Content::Piece& piece : pieces) {
-            if (piece.shard != nullptr) {
-                if (const int error = from.faults.prepare(*piece.shard, piece.offset, piece.nbytes)) return error;
-            }
-            slices.push_back({const_cast<std::byte*>(piece.data), piece.nbytes});  // writev only reads
-            bytes += piece.nbytes;
-        }
-        // Should the bytes go between that check and here, the kernel answers EIO in our stead.
-        if (fuse_reply_iov(request, slices.data(), static_cast<int>(slices.size())) == 0) {
-            from.stats.count_bytes(bytes);
-        } else {
-            from.stats.count_error();
-        }
+        Answer answer(from, pieces);
+        if (const int error = answer.prepare()) return error;
+        answer.send(request);
         return 0;
     });
 }
@@ -268,7 +335,9 @@ fuse_lowlevel_ops make_operations() {
     ops.forget_multi = forget_multi;
     ops.getattr = getattr;
     ops.open = open;
+    ops.release = release;
     ops.opendir = opendir;
+    ops.releasedir = release;
     ops.read = read;
     ops.readdir = readdir;
     ops.readdirplus = readdirplus;

@@ -28,6 +28,14 @@ void pass_on(MountOptions& options, std::string_view name, std::string_view valu
     options.fuse.push_back(value.empty() ? std::string(name) : fmt::format("{}={}", name, value));
 }
 
+Cache cache_named(std::string_view value) {
+    if (value == "keep") return Cache::keep;
+    if (value == "once") return Cache::once;
+    if (value == "direct") return Cache::direct;
+    throw Failure(ExitCode::usage,
+                  fmt::format("-o cache=: \"{}\" is not one of keep, once and direct", printable(value)));
+}
+
 constexpr unsigned largest_id = 4294967294;  // 2^32-1 means "no one"
 
 using Apply = void (*)(MountOptions&, std::string_view, std::string_view);
@@ -62,6 +70,8 @@ constexpr std::array table{
              [](MountOptions& o, std::string_view name, std::string_view value) {
                  o.owner.umask = number(name, value, 8, 0777);
              }),
+    of_mount("cache", "MODE", "what stays cached: keep (shard and mount), once (mount), direct (nothing)",
+             [](MountOptions& o, std::string_view, std::string_view value) { o.cache = cache_named(value); }),
     of_mount("threads", "N", "the most requests that are answered at once (64)",
              [](MountOptions& o, std::string_view name, std::string_view value) {
                  o.threads = std::max(1U, number(name, value, 10, 4096));
@@ -70,6 +80,8 @@ constexpr std::array table{
     of_mount("allow_root", "", "let root in", pass_on),
     of_mount("auto_unmount", "", "unmount even if the daemon is killed", pass_on),
     of_mount("max_read", "BYTES", "the largest request to read, for tests (1 MiB)", pass_on),
+    of_mount("baseline", "", "without what makes it fast, for benches",
+             [](MountOptions& o, std::string_view, std::string_view) { o.is_baseline = true; }),
     of_mount("fsname", "TEXT", "what findmnt and df show as the source", pass_on),
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/model.hpp"
 #include "core/source.hpp"
+#include "fs/paging.hpp"
 #include "fs/stat.hpp"
 
 namespace tensorfs {
@@ -26,6 +27,8 @@ struct MountOptions {
     bool debug = false;             // -d: show every request; stays in the foreground
     std::string separators = "./";  // where names are cut into folders
     unsigned threads = 64;          // the most requests answered at once
+    Cache cache = Cache::keep;      // where the system keeps what was read
+    bool is_baseline = false;       // without what makes it fast, to be compared with
     Owner owner;                    // the mounting user, unless uid= and gid= say otherwise
     std::vector<std::string> fuse;  // for libfuse and the kernel as they are, such as "allow_other"
 };

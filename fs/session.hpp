@@ -43,7 +43,9 @@ private:
     void stop();
 
     std::string mountpoint_;
+    std::string real_mountpoint_;  // as the kernel lists it
     unsigned most_workers_;
+    bool is_baseline_;
     Descriptor signals_;    // readable when one of the signals is there
     Descriptor answering_;  // an eventfd: the kernel's first request, FUSE_INIT, has been answered
     Descriptor finished_;   // an eventfd: the last worker has gone

@@ -69,7 +69,7 @@ ExitCode run_mount(const Arguments& arguments) {
     options.mountpoint = absolute_path(options.mountpoint);
     const Volume volume(load(options), options.separators);
     options.source = volume.model().location();
-    Served served(volume, options.owner);
+    Served served(volume, options);
 
     ::malloc_trim(0);  // loading took several times what is kept
 
