@@ -10,7 +10,7 @@
 
 namespace tensorfs {
 
-void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work, std::size_t threads) {
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     std::exception_ptr failure;
@@ -27,7 +27,8 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
         }
     };
 
-    const std::size_t wanted = std::min<std::size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
+    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t wanted = std::min(count, threads);
     std::vector<std::thread> others;
     for (std::size_t i = 1; i < wanted; ++i) {
         try {

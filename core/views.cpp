@@ -9,9 +9,11 @@
 
 namespace tensorfs {
 
+Slice slice_of(const Tensor& tensor) { return {tensor.shard(), tensor.offset(), tensor.nbytes()}; }
+
 Content raw_view(const Tensor& tensor) {
     Content content;
-    content.add(Slice{tensor.shard(), tensor.offset(), tensor.nbytes()});
+    content.add(slice_of(tensor));
     return content;
 }
 

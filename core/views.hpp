@@ -11,6 +11,9 @@ namespace tensorfs {
 // A view is a function from what a model holds to the content of a file: from a tensor, or from the
 // whole model. They know nothing of who reads the content.
 
+/// Where a tensor's elements lie.
+Slice slice_of(const Tensor& tensor);
+
 /// A tensor's elements as they lie in the shard: one slice.
 Content raw_view(const Tensor& tensor);
 

@@ -7,7 +7,7 @@ enum class ExitCode : int {
     ok = 0,
     bad = 1,           // verify: a source is not good
     usage = 2,         // the command line is wrong
-    no_source = 3,     // nothing is there, or nothing that is read as a model
+    no_source = 3,     // nothing is there, or nothing that is read as a model, or no such tensor
     bad_source = 4,    // the model is damaged or incomplete
     unreadable = 5,    // the system refused to read the source
     mountpoint = 6,    // the mount point cannot be mounted on

@@ -45,6 +45,10 @@ std::string with_commas(std::uint64_t number) {
     return digits;
 }
 
+std::string counted(std::uint64_t number, std::string_view noun) {
+    return fmt::format("{} {}{}", with_commas(number), noun, number == 1 ? "" : "s");
+}
+
 std::string human_bytes(std::uint64_t bytes) {
     if (bytes < 1000) return fmt::format("{} bytes", bytes);
     constexpr std::array<const char*, 6> units{"kB", "MB", "GB", "TB", "PB", "EB"};

@@ -34,6 +34,9 @@ ExitCode report(const Error& error);
 /// "12,345,678".
 std::string with_commas(std::uint64_t number);
 
+/// "1 tensor", "12,345 tensors".
+std::string counted(std::uint64_t number, std::string_view noun);
+
 /// A number of bytes for people: "16.8 MB" (powers of 1000), "512 bytes".
 std::string human_bytes(std::uint64_t bytes);
 

@@ -10,12 +10,13 @@
 #include "tests/catch.hpp"
 #include "tests/clients.hpp"
 #include "tests/mounted.hpp"
+#include "tests/residency.hpp"
 
 using namespace tensorfs::tests;
 
 namespace {
 
-constexpr std::size_t big_size = 4 << 20;
+constexpr std::size_t big_size = 16 << 20;
 constexpr std::size_t middle = big_size / 2;  // nobody reads so far ahead of the beginning
 constexpr std::size_t chunk = 64 << 10;
 
@@ -57,6 +58,9 @@ public:
     [[nodiscard]] Got read_big(std::size_t offset) const {
         return read_once(open_direct(path("bad/big")), offset, chunk);
     }
+    /// The bad shard, on its disk.
+    [[nodiscard]] std::string shard() const { return at_ / "bad.safetensors"; }
+    void drop_cached() const { drop_from_cache(shard()); }
     [[nodiscard]] bool good_is_right() const { return read_file(path("good")) == good_; }
     /// How often the log speaks of the bad shard.
     [[nodiscard]] std::size_t complaints() { return count_of("bad.safetensors", mount_->daemon().errors()); }
@@ -142,6 +146,23 @@ TEST_CASE("a slow disk makes its own readers wait, and gives them the right byte
     CHECK(model.good_is_right());
     for (const auto& reader : readers) CHECK(reader->wait() == 0);
     CHECK(std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(300));
+}
+
+TEST_CASE("a tensor on a distant disk is read faster through the mount than from the disk itself") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const FaultyModel model;
+    const auto time_to_read = [](const std::string& path) {
+        const auto start = std::chrono::steady_clock::now();
+        const std::size_t size = read_file(path).size();
+        return std::pair(std::chrono::steady_clock::now() - start, size);
+    };
+    model.fail("delay 10");
+    const auto [through_mount, tensor] = time_to_read(model.path("bad/big"));
+    CHECK(tensor == big_size);
+    model.drop_cached();
+    const auto [from_disk, shard] = time_to_read(model.shard());
+    CHECK(shard > big_size);
+    CHECK(through_mount < from_disk);
 }
 
 TEST_CASE("a disk that hangs does not keep the readers of other shards waiting") {

@@ -185,3 +185,13 @@ TEST_CASE("each option is in the table once, with a line of help") {
     }
     for (const char* name : {"separators", "uid", "gid", "umask", "allow_other"}) CHECK(names.contains(name));
 }
+
+TEST_CASE("what stays cached is chosen by one of three words") {
+    CHECK(MountOptions().cache == Cache::keep);
+    CHECK(apply("cache=keep").cache == Cache::keep);
+    CHECK(apply("cache=once").cache == Cache::once);
+    CHECK(apply("cache=direct").cache == Cache::direct);
+    CHECK_THROWS_WITH(apply("cache=none"), "-o cache=: \"none\" is not one of keep, once and direct");
+    CHECK_THROWS_AS(apply("cache"), Failure);
+    CHECK_THROWS_AS(apply("cache="), Failure);
+}

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -37,6 +38,19 @@ TEST_CASE("an exception is thrown again, after all threads have stopped") {
     }
     CHECK(text == "number 7");
     CHECK(inside == 0);
+}
+
+TEST_CASE("as many threads as are asked for work at once") {
+    // Each waits until all are there: with fewer, this would never end.
+    std::atomic<int> there{0};
+    in_parallel(
+        5,
+        [&](std::size_t) {
+            ++there;
+            while (there < 5) std::this_thread::yield();
+        },
+        5);
+    CHECK(there == 5);
 }
 
 TEST_CASE("only one of several exceptions is thrown") {

@@ -191,6 +191,42 @@ TEST_CASE("any range of the file can be brought into memory") {
     CHECK(shard.populate(shard.size(), 0));
 }
 
+TEST_CASE("bytes are copied past the mapping, or it is said that they are not to be had") {
+    const TemporaryFolder folder;
+    const std::string bytes = sample_bytes(3 * page, 1);
+    write_file(folder / "s", bytes);
+    Shard shard(folder / "s");
+    shard.map();
+    REQUIRE(shard.can_copy());
+    std::string into(page, '\0');
+    const std::span<std::byte> room(reinterpret_cast<std::byte*>(into.data()), into.size());
+    CHECK(shard.copy(page - 7, room));
+    CHECK(into == bytes.substr(page - 7, page));
+    CHECK(shard.copy(3 * page, {}));
+    CHECK_FALSE(shard.copy(2 * page + 1, room));
+    fs::resize_file(folder / "s", page);
+    CHECK_FALSE(shard.copy(page - 7, room));
+    CHECK(shard.copy(0, room));
+    shard.map_and_close();
+    CHECK_FALSE(shard.can_copy());
+}
+
+TEST_CASE("no advice about a range changes its bytes") {
+    const TemporaryFolder folder;
+    const std::string bytes = sample_bytes(70 * page + 5, 1);
+    write_file(folder / "s", bytes);
+    Shard shard(folder / "s");
+    shard.map();
+    for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{page}, shard.size() - 1}) {
+        const std::uint64_t length = shard.size() - offset;
+        shard.read_ahead(offset, length);
+        CHECK(shard.populate(offset, length));
+        shard.let_go(offset, length);
+        shard.drop_cached(offset, length);
+        CHECK(bytes_of(shard) == bytes);
+    }
+}
+
 TEST_CASE("what was cut off since is an error, and what is left is not") {
     const TemporaryFolder folder;
     write_file(folder / "s", sample_bytes(16 * page, 1));

@@ -27,6 +27,12 @@ TEST_CASE("exit codes are numbers that scripts rely on") {
     CHECK(static_cast<int>(ExitCode::internal) == 9);
 }
 
+TEST_CASE("what is counted is one of a kind or several") {
+    CHECK(counted(0, "tensor") == "0 tensors");
+    CHECK(counted(1, "tensor") == "1 tensor");
+    CHECK(counted(12345, "tensor") == "12,345 tensors");
+}
+
 TEST_CASE("a source that is not there, one that is damaged and one that is not to be read differ in code") {
     for (const Kind kind : {Kind::NoSuchSource, Kind::NotAModel, Kind::AmbiguousSource}) {
         CHECK(code_for({kind}) == ExitCode::no_source);

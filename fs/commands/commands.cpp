@@ -20,6 +20,7 @@ constexpr std::array table{
     Command{"info", "SOURCE [--json] [-o OPTION]", "sum up: tensors, parameters and bytes by dtype, shards, metadata",
             run_info},
     Command{"verify", "SOURCE... [-o OPTION]", "check against the format's rules; a line for each problem", run_verify},
+    Command{"warm", "SOURCE|MOUNTPOINT [PATTERN...] [-o OPTION]", "load tensors into memory ahead of use", run_warm},
 };
 
 }  // namespace

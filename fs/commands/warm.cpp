@@ -1,0 +1,194 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/xattr.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <system_error>
+
+#include "core/content.hpp"
+#include "core/descriptor.hpp"
+#include "core/escape.hpp"
+#include "core/parallel.hpp"
+#include "core/views.hpp"
+#include "fs/commands/parse.hpp"
+#include "fs/commands/select.hpp"
+#include "fs/progress.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+/// More than there are processors: what is waited for is a disk, and a distant one answers many.
+constexpr std::size_t threads = 8;
+
+constexpr std::uint64_t chunk = 8 << 20;
+
+std::string message(int error_number) { return std::generic_category().message(error_number); }
+
+/// Bytes that the kernel could use for a page cache, or 0 where it does not tell.
+std::uint64_t available_memory() {
+    std::ifstream table("/proc/meminfo");
+    for (std::string line; std::getline(table, line);) {
+        std::istringstream words(line);
+        std::string name;
+        std::uint64_t kib = 0;
+        if (words >> name >> kib && name == "MemAvailable:") return kib * 1024;
+    }
+    return 0;
+}
+
+void say_if_too_much(std::uint64_t nbytes) {
+    const std::uint64_t available = available_memory();
+    if (available == 0 || nbytes <= available) return;
+    complain(fmt::format("note: {} are more than the {} of memory to be had: not all of it will stay",
+                         human_bytes(nbytes), human_bytes(available)));
+}
+
+void say_done(std::string_view where, std::size_t tensors, Progress& progress) {
+    progress.finish();
+    print(fmt::format("{}, {} {} in {:.1f} s\n", counted(tensors, "tensor"), human_bytes(progress.done()), where,
+                      progress.elapsed().count()));
+}
+
+/// Loads the shards' bytes into the system's page cache.
+void warm_model(const SourceArguments& source, const std::vector<std::string>& patterns) {
+    Model model = source.load();
+    model.map();
+    const std::vector<std::uint32_t> selected = select_tensors(model, patterns);
+    Content content;  // neighbours join, so that it is a few long slices
+    for (const std::uint32_t i : selected) content.add(slice_of(model.tensors()[i]));
+    say_if_too_much(content.size());
+
+    Progress progress("warm", content.size());
+    in_parallel((content.size() + chunk - 1) / chunk,
+                [&](std::size_t i) {
+                    std::vector<Content::Piece> pieces;
+                    content.gather(i * chunk, chunk, model.shards(), pieces);
+                    for (const Content::Piece& piece : pieces) {
+                        piece.shard->read_ahead(piece.offset, piece.nbytes);
+                        if (!piece.shard->is_unchanged() || !piece.shard->populate(piece.offset, piece.nbytes)) {
+                            throw Error({Kind::SystemError,
+                                         piece.shard->path(),
+                                         {},
+                                         "its bytes cannot be read, or it was changed meanwhile"});
+                        }
+                        piece.shard->let_go(piece.offset, piece.nbytes);
+                        progress.add(piece.nbytes);
+                    }
+                },
+                threads);
+    say_done("in the page cache", selected.size(), progress);
+}
+
+/// The tensor's name that a file of a mount has, if it is one.
+std::optional<std::string> mounted_name(const std::string& path) {
+    std::string name(1024, '\0');
+    for (;;) {
+        const ssize_t size = ::getxattr(path.c_str(), "user.tensor.name", name.data(), name.size());
+        if (size >= 0) {
+            name.resize(static_cast<std::size_t>(size));
+            return name;
+        }
+        if (errno != ERANGE) return std::nullopt;
+        name.resize(name.size() * 4);
+    }
+}
+
+struct File {
+    std::string path;
+    std::uint64_t nbytes;
+};
+
+/// The tensors at a path in a mount or below it, those that a pattern matches.
+std::vector<File> files_below(const std::string& path, const std::vector<std::string>& patterns) {
+    std::vector<File> files;
+    std::vector<bool> has_match(patterns.size());
+    const auto add = [&](const std::string& file, std::uint64_t nbytes) {
+        bool is_selected = patterns.empty();
+        if (!is_selected) {
+            const std::string name = mounted_name(file).value_or("");
+            for (std::size_t p = 0; p < patterns.size(); ++p) {
+                if (matches(name, patterns[p])) is_selected = has_match[p] = true;
+            }
+        }
+        if (is_selected) files.push_back({file, nbytes});
+    };
+    if (std::filesystem::is_directory(path)) {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+            if (entry.is_regular_file()) add(entry.path().string(), entry.file_size());
+        }
+    } else {
+        add(path, std::filesystem::file_size(path));
+    }
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+        if (has_match[p]) continue;
+        throw Failure(ExitCode::no_source, fmt::format("no tensor's name matches \"{}\"", printable(patterns[p])));
+    }
+    return files;
+}
+
+void read_through(const File& file, Progress& progress) {
+    const auto fail = [&] {
+        throw Failure(ExitCode::unreadable, fmt::format("cannot read {}: {}", printable(file.path), message(errno)));
+    };
+    const Descriptor descriptor(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!descriptor) fail();
+    constexpr std::size_t block = 1 << 20;
+    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(block);
+    for (;;) {
+        const ssize_t got = ::read(descriptor.get(), buffer.get(), block);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) fail();
+        if (got == 0) return;
+        progress.add(static_cast<std::uint64_t>(got));
+    }
+}
+
+/// Reads files of a mount, so that they are in the mount's own cache.
+void warm_mount(const std::string& path, const std::vector<std::string>& patterns) {
+    const std::vector<File> files = files_below(path, patterns);
+    std::uint64_t total = 0;
+    for (const File& file : files) total += file.nbytes;
+    say_if_too_much(total);
+    Progress progress("warm", total);
+    in_parallel(
+        files.size(), [&](std::size_t i) { read_through(files[i], progress); }, threads);
+    say_done("in the mount's cache", files.size(), progress);
+}
+
+/// Whether a path leads into a mount of ours.
+bool is_mounted(const std::string& path) {
+    return ::getxattr(path.c_str(), "user.tensor.count", nullptr, 0) >= 0 ||
+           ::getxattr(path.c_str(), "user.tensor.name", nullptr, 0) >= 0;
+}
+
+}  // namespace
+
+ExitCode run_warm(const Arguments& arguments) {
+    SourceArguments source;
+    std::vector<std::string> patterns;
+    const auto app = make_app("warm");
+    source.add_to(*app);
+    app->add_option("PATTERN", patterns,
+                    "load only tensors whose names match one of these, such as 'model.layers.0.*'");
+    if (!parse(*app, arguments)) return ExitCode::ok;
+
+    try {
+        if (is_mounted(source.path)) {
+            warm_mount(source.path, patterns);
+        } else {
+            warm_model(source, patterns);
+        }
+    } catch (const std::filesystem::filesystem_error& e) {
+        throw Failure(ExitCode::unreadable, printable(e.what()));
+    }
+    return ExitCode::ok;
+}
+
+}  // namespace tensorfs
