@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <boost/interprocess/exceptions.hpp>
@@ -39,6 +40,15 @@ Problem not_regular(const std::string& path, mode_t mode) {
 std::uint64_t page_size() {
     static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     return size;
+}
+
+/// As pread(2), from a mapping: the kernel copies, so that a page that is not to be had is an error.
+ssize_t copy_mapped(std::span<const std::byte> mapping, std::uint64_t offset, std::span<std::byte> into) {
+    if (offset > mapping.size()) return 0;
+    const std::size_t size = std::min(into.size(), mapping.size() - offset);
+    const iovec from{const_cast<std::byte*>(mapping.data() + offset), size};
+    const iovec to{into.data(), size};
+    return ::process_vm_readv(::getpid(), &to, 1, &from, 1, 0);
 }
 
 bool same_time(timespec a, timespec b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
@@ -116,7 +126,8 @@ bool Shard::populate(std::uint64_t offset, std::uint64_t length) const noexcept 
 
 bool Shard::copy(std::uint64_t offset, std::span<std::byte> into) const noexcept {
     while (!into.empty()) {
-        const ssize_t got = ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset));
+        const ssize_t got = file_ ? ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset))
+                                  : copy_mapped(bytes(), offset, into);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
         into = into.subspan(static_cast<std::size_t>(got));

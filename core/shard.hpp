@@ -55,10 +55,10 @@ public:
     /// cut off, or the disk fails.
     [[nodiscard]] bool populate(std::uint64_t offset, std::uint64_t length) const noexcept;
 
-    /// Whether copy() is to be had: not after map_and_close().
-    [[nodiscard]] bool can_copy() const noexcept { return static_cast<bool>(file_); }
-    /// Fills `into` with the bytes at `offset`, past the mapping; false where they are not to be had.
-    /// REQUIRES: can_copy().
+    /// Whether the file is still open: not after map_and_close().
+    [[nodiscard]] bool is_open() const noexcept { return static_cast<bool>(file_); }
+    /// Fills `into` with the bytes at `offset`; false where they are not to be had. No signal comes of
+    /// bytes that were cut off.
     [[nodiscard]] bool copy(std::uint64_t offset, std::span<std::byte> into) const noexcept;
 
     // What follows is advice: the system may do less, and nothing that is served depends on it.

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "core/json_text.hpp"
+#include "core/npy.hpp"
+#include "core/widen.hpp"
 
 namespace tensorfs {
 
@@ -15,6 +18,51 @@ Content raw_view(const Tensor& tensor) {
     Content content;
     content.add(slice_of(tensor));
     return content;
+}
+
+namespace {
+
+/// What NumPy is told of a tensor.
+struct Array {
+    std::string_view type;
+    std::array<std::uint64_t, 1> packed;  // the shape where elements are no whole bytes
+    Shape shape;
+
+    explicit Array(const Tensor& tensor)
+        : type(info(tensor.dtype()).numpy), packed{tensor.nbytes()}, shape(tensor.shape()) {
+        if (type.empty()) type = bits(tensor.dtype()) == 16 ? "<u2" : "|u1";
+        if (bits(tensor.dtype()) < 8) shape = packed;
+    }
+    Array(const Array&) = delete;  // the shape may be a view of itself
+    Array& operator=(const Array&) = delete;
+};
+
+constexpr std::string_view wide_type = "<f4";
+
+}  // namespace
+
+Content npy_view(const Tensor& tensor) {
+    const Array array(tensor);
+    Content content;
+    content.add(npy_header(array.type, array.shape)).add(slice_of(tensor));
+    return content;
+}
+
+Content f32_view(const Tensor& tensor) {
+    if (!can_widen(tensor.dtype())) return npy_view(tensor);
+    Content content;
+    content.add(npy_header(wide_type, tensor.shape())).add_widened(slice_of(tensor), tensor.dtype());
+    return content;
+}
+
+std::uint64_t npy_view_size(const Tensor& tensor) {
+    const Array array(tensor);
+    return npy_header_size(array.type, array.shape) + tensor.nbytes();
+}
+
+std::uint64_t f32_view_size(const Tensor& tensor) {
+    if (!can_widen(tensor.dtype())) return npy_view_size(tensor);
+    return npy_header_size(wide_type, tensor.shape()) + tensor.elements() * sizeof(float);
 }
 
 std::string to_string(Shape shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }

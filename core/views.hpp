@@ -17,6 +17,17 @@ Slice slice_of(const Tensor& tensor);
 /// A tensor's elements as they lie in the shard: one slice.
 Content raw_view(const Tensor& tensor);
 
+/// A tensor as a NumPy array file (npy.hpp). Types that NumPy lacks are there bit for bit: BF16 as
+/// "<u2", 8-bit floats as "|u1", F4 and F6 as the packed bytes, "|u1" in one dimension.
+Content npy_view(const Tensor& tensor);
+
+/// The same, with the elements of floats narrower than 32 bits widened to "<f4" (widen.hpp).
+Content f32_view(const Tensor& tensor);
+
+/// The sizes of these in bytes, without making them.
+std::uint64_t npy_view_size(const Tensor& tensor);
+std::uint64_t f32_view_size(const Tensor& tensor);
+
 /// Every tensor, depth first through the tree: a JSON array of objects with `name`, `path` (in `tree`),
 /// `dtype`, `shape`, `shard` (absolute), `offset` and `nbytes`, one on a line.
 std::string tensors_json(const Model& model, const Tree& tree);

@@ -122,12 +122,14 @@ void opendir(fuse_req_t request, fuse_ino_t, fuse_file_info* folder) {
 
 void release(fuse_req_t request, fuse_ino_t, fuse_file_info*) { fuse_reply_err(request, 0); }
 
-/// What is sent for a READ: the pieces of a content as memory, small ones copied.
+/// What is sent for a READ: the pieces of a content as memory. Small ones are copied, and so is what must
+/// be calculated.
 class Answer {
 public:
     /// REQUIRES: `pieces` outlives it.
-    Answer(Served& from, const std::vector<Content::Piece>& pieces) : from_(from), pieces_(pieces) {
-        slices_.reserve(pieces.size());
+    Answer(Served& from, const std::vector<Content::Piece>& pieces)
+        : from_(from), pieces_(pieces), copies_all_(pieces.size() > most_slices) {
+        slices_.reserve(std::min(pieces.size(), most_slices));
         std::uint64_t copied = 0;
         for (const Content::Piece& piece : pieces) copied += is_copied(piece) ? piece.nbytes : 0;
         if (copied != 0) copies_ = std::make_unique_for_overwrite<std::byte[]>(copied);
@@ -136,21 +138,20 @@ public:
     /// Makes sure that all of it is what it was when mounted, and in memory. 0, or an errno value.
     int prepare() {
         std::byte* copy = copies_.get();
+        const Shard* checked = nullptr;
         for (const Content::Piece& piece : pieces_) {
-            const std::byte* data = piece.data;
-            if (piece.shard != nullptr) {
+            if (piece.shard != nullptr && piece.shard != checked) {
                 if (const int error = from_.faults.check(*piece.shard)) return error;
-                bool is_there = false;
-                if (is_copied(piece)) {
-                    is_there = piece.shard->copy(piece.offset, {copy, piece.nbytes});
-                    data = copy;
-                    copy += piece.nbytes;
-                } else {
-                    is_there = from_.paging.fetch(piece);
-                }
-                if (!is_there) return from_.faults.unreadable(*piece.shard);
+                checked = piece.shard;
             }
-            slices_.push_back({const_cast<std::byte*>(data), piece.nbytes});  // writev only reads
+            if (is_copied(piece)) {
+                if (!piece.copy_to(copy)) return from_.faults.unreadable(*piece.shard);
+                add(copy, piece.nbytes);
+                copy += piece.nbytes;
+            } else {
+                if (piece.shard != nullptr && !from_.paging.fetch(piece)) return from_.faults.unreadable(*piece.shard);
+                add(piece.data, piece.nbytes);
+            }
         }
         return 0;
     }
@@ -170,12 +171,24 @@ public:
     }
 
 private:
+    /// writev(2) takes IOV_MAX, which is 1024, one of them the reply's header.
+    static constexpr std::size_t most_slices = 512;
+
     [[nodiscard]] bool is_copied(const Content::Piece& piece) const {
-        return piece.shard != nullptr && from_.paging.prefers_copy(piece);
+        return copies_all_ || piece.is_widened() || (piece.shard != nullptr && from_.paging.prefers_copy(piece));
+    }
+
+    void add(const std::byte* data, std::uint64_t nbytes) {
+        if (!slices_.empty() && static_cast<std::byte*>(slices_.back().iov_base) + slices_.back().iov_len == data) {
+            slices_.back().iov_len += nbytes;
+        } else {
+            slices_.push_back({const_cast<std::byte*>(data), nbytes});  // writev only reads
+        }
     }
 
     Served& from_;
     const std::vector<Content::Piece>& pieces_;
+    bool copies_all_;  // there are too many to be sent one by one
     std::vector<iovec> slices_;
     std::unique_ptr<std::byte[]> copies_;
 };
@@ -185,7 +198,8 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
         const std::optional<Node> node = from.volume.node(Inode::from_number(number));
         if (!node) return ENOENT;
         if (node->is_folder) return EISDIR;
-        const Content content = from.volume.content(*node);
+        Content storage;
+        const Content& content = from.volume.content(*node, storage);
         std::vector<Content::Piece> pieces;
         content.gather(static_cast<std::uint64_t>(offset), size, from.volume.model().shards(), pieces);
 
@@ -254,13 +268,14 @@ void list(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
         Listing listing(request, from.owner, size, plus);
         const std::uint64_t end = std::uint64_t{folder->entries} + 2;
         bool fits = true;
+        std::string storage;
         for (auto at = static_cast<std::uint64_t>(offset); fits && at < end; ++at) {
             const auto next = static_cast<std::uint32_t>(at + 1);
             if (at < 2) {
                 fits = listing.add_bare(at == 0 ? "." : "..", at == 0 ? inode : from.volume.parent(inode), true, next);
                 continue;
             }
-            const Volume::Entry entry = from.volume.entry(inode, static_cast<std::uint32_t>(at - 2));
+            const Volume::Entry entry = from.volume.entry(inode, static_cast<std::uint32_t>(at - 2), storage);
             if (!plus || entry.is_made) {
                 fits = listing.add_bare(entry.name, entry.inode, entry.is_folder, next);
             } else {

@@ -63,10 +63,10 @@ bool Paging::fetch(const Content::Piece& piece) noexcept {
     if (!active_) return true;
     std::atomic<bool>& is_slow = is_slow_[number(*piece.shard)];
     // Populating waits for one page after the other; this asks for all of them first.
-    if (is_slow.load(std::memory_order_relaxed)) piece.shard->read_ahead(piece.offset, piece.nbytes);
+    if (is_slow.load(std::memory_order_relaxed)) piece.shard->read_ahead(piece.offset, piece.shard_nbytes);
     const long faults = major_faults();
     const Clock::time_point start = Clock::now();
-    if (!piece.shard->populate(piece.offset, piece.nbytes)) return false;
+    if (!piece.shard->populate(piece.offset, piece.shard_nbytes)) return false;
     const bool had_to_wait = Clock::now() - start > slow && major_faults() != faults;
     if (had_to_wait != is_slow.load(std::memory_order_relaxed)) is_slow.store(had_to_wait, std::memory_order_relaxed);
     const std::lock_guard lock(mutex_);
@@ -80,7 +80,7 @@ bool Paging::fetch(const Content::Piece& piece) noexcept {
 }
 
 Paging::Stream& Paging::stream_of(const Content::Piece& piece) noexcept {
-    const std::uint64_t slice_end = piece.offset + piece.nbytes + piece.rest;
+    const std::uint64_t slice_end = piece.offset + piece.shard_nbytes + piece.rest;
     // Slices are of any size: their ends, multiplied by a large odd number, are spread well.
     const std::uint64_t hash = (slice_end + number(*piece.shard)) * 0x9E3779B97F4A7C15;
     Stream& stream = streams_[hash >> 58];
@@ -93,7 +93,7 @@ Paging::Stream& Paging::stream_of(const Content::Piece& piece) noexcept {
 /// What to ask the disk for, now that a piece was sent; empty if nothing.
 Paging::Range Paging::next_window(const Content::Piece& piece) noexcept {
     Stream& stream = stream_of(piece);
-    const std::uint64_t end = piece.offset + piece.nbytes;
+    const std::uint64_t end = piece.offset + piece.shard_nbytes;
     const bool goes_on = piece.offset <= stream.at + stride && end + stride >= stream.at;
     if (!goes_on) {
         stream = {stream.shard, stream.slice_end, end, 0, first_window, 0, false};
@@ -112,7 +112,7 @@ void Paging::sent(const Content::Piece& piece) noexcept {
     // What a copy took from the page cache was not mapped, but is to be dropped if it is not kept.
     const bool is_kept = prefers_copy(piece) && cache_ == Cache::keep;
     const std::uint64_t begin = piece.offset / largest_folio * largest_folio;
-    const std::uint64_t end = (piece.offset + piece.nbytes + largest_folio - 1) / largest_folio * largest_folio;
+    const std::uint64_t end = (piece.offset + piece.shard_nbytes + largest_folio - 1) / largest_folio * largest_folio;
     const Range range{piece.shard, begin, std::min(end, piece.shard->size())};
     Range wanted;
     std::optional<Recent> released;

@@ -35,10 +35,10 @@ public:
     /// they are touched, and stay.
     Paging(const std::vector<Shard>& shards, Cache cache, bool active);
 
-    /// Whether a piece is better copied (Shard::copy) than sent from the mapping: to map it and to let
+    /// Whether a piece is better copied than sent from the mapping: to map it and to let
     /// go of it again would take longer.
     [[nodiscard]] bool prefers_copy(const Content::Piece& piece) const noexcept {
-        return active_ && piece.nbytes <= longest_copy && piece.shard->can_copy();
+        return active_ && piece.shard_nbytes <= longest_copy && piece.shard->is_open();
     }
     /// Brings a piece of a shard into memory; false if its bytes are not to be had.
     [[nodiscard]] bool fetch(const Content::Piece& piece) noexcept;

@@ -3,39 +3,39 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/suffixed.hpp"
 #include "core/views.hpp"
 
 namespace tensorfs {
 namespace {
 
-constexpr std::string_view hidden_name = ".tensorfs";
-
-/// What stands in .tensorfs: a file whose bytes are made, or the folder of a view. The row's number
-/// plus one is the file's position; a new whole-model view is a row.
-struct Row {
-    std::string_view name;
-    std::string (*make)(const Model&, const Tree&);  // null for a view's folder
-    View view;
-};
-
-constexpr std::array<Row, 4> rows{{
-    {"flat", nullptr, View::flat},
-    {"metadata.json", [](const Model& model, const Tree&) { return metadata_json(model); }, View::hidden},
-    {"problems.json", [](const Model& model, const Tree&) { return problems_json(model); }, View::hidden},
-    {"tensors.json", [](const Model& model, const Tree& tree) { return tensors_json(model, tree); }, View::hidden},
-}};
-
 constexpr std::uint64_t block = 512;
 
-Inode row_inode(std::size_t row) {
-    if (rows[row].make == nullptr) return {rows[row].view, Tree::root};
-    return {View::hidden, static_cast<std::uint32_t>(row + 1)};
+constexpr std::string_view npy_ending = ".npy";
+
+/// What a view puts behind the names of files.
+std::string_view ending_of(View view) { return view == View::npy || view == View::f32 ? npy_ending : ""; }
+
+std::uint64_t size_in(View view, const Tensor& tensor) {
+    switch (view) {
+        case View::npy: return npy_view_size(tensor);
+        case View::f32: return f32_view_size(tensor);
+        default: return tensor.nbytes();
+    }
+}
+
+Content content_in(View view, const Tensor& tensor) {
+    switch (view) {
+        case View::npy: return npy_view(tensor);
+        case View::f32: return f32_view(tensor);
+        default: return raw_view(tensor);
+    }
 }
 
 }  // namespace
 
-Volume::Volume(Model model, std::string_view separators) : model_(std::move(model)), tree_(model_, separators) {
-    static_assert(rows.size() <= std::tuple_size_v<decltype(made_)>);
+Volume::Volume(Model model, std::string_view separators)
+    : model_(std::move(model)), tree_(model_, separators), hidden_(model_, tree_) {
     for (const Tensor& tensor : model_.tensors()) blocks_ += (tensor.nbytes() + block - 1) / block;
 }
 
@@ -43,7 +43,9 @@ timespec Volume::newest() const { return model_.shards()[tree_.folder(Tree::root
 
 const Tree* Volume::tree_of(View view) const {
     switch (view) {
-        case View::raw: return &tree_;
+        case View::raw:
+        case View::npy:
+        case View::f32: return &tree_;
         case View::hidden: return nullptr;
         case View::flat:
             // The rules that make the tree also make one flat folder, if nothing separates.
@@ -51,12 +53,6 @@ const Tree* Volume::tree_of(View view) const {
             return flat_.get();
     }
     return nullptr;
-}
-
-const Bytes& Volume::made(std::size_t row) const {
-    Made& made = made_[row];
-    std::call_once(made.once, [&] { made.bytes = std::make_shared<const std::string>(rows[row].make(model_, tree_)); });
-    return made.bytes;
 }
 
 Node Volume::tree_node(View view, const Tree& tree, Tree::Position position) const {
@@ -71,7 +67,7 @@ Node Volume::tree_node(View view, const Tree& tree, Tree::Position position) con
         node.sums = &folder;
     } else {
         node.tensor = &model_.tensors()[tree.tensor(position)];
-        node.nbytes = node.tensor->nbytes();
+        node.nbytes = size_in(view, *node.tensor);
         node.modified = model_.shards()[node.tensor->shard()].modified();
     }
     return node;
@@ -82,34 +78,37 @@ std::optional<Node> Volume::node(Inode inode) const {
         if (inode.position >= tree->size()) return std::nullopt;
         return tree_node(inode.view, *tree, inode.position);
     }
-    if (inode.view != View::hidden || inode.position > rows.size()) return std::nullopt;
+    if (inode.view != View::hidden) return std::nullopt;
     Node node;
     node.inode = inode;
     node.modified = newest();
     if (inode.position == 0) {
+        const std::vector<Hidden::Entry>& entries = hidden_.entries();
         node.is_folder = true;
-        node.entries = static_cast<std::uint32_t>(rows.size());
+        node.entries = static_cast<std::uint32_t>(entries.size());
         node.folders = static_cast<std::uint32_t>(
-            std::count_if(rows.begin(), rows.end(), [](const Row& row) { return row.make == nullptr; }));
+            std::count_if(entries.begin(), entries.end(), [](const Hidden::Entry& entry) { return entry.is_folder; }));
         return node;
     }
-    if (rows[inode.position - 1].make == nullptr) return std::nullopt;
-    node.nbytes = made(inode.position - 1)->size();
+    const Content* const content = hidden_.content(inode.position);
+    if (content == nullptr) return std::nullopt;
+    node.nbytes = content->size();
     return node;
 }
 
 std::optional<Node> Volume::lookup(Inode folder, std::string_view name) const {
-    if (folder == Inode{} && name == hidden_name) return node({View::hidden, 0});
+    if (folder == Inode{} && name == Hidden::name) return node({View::hidden, 0});
     if (const Tree* tree = tree_of(folder.view)) {
         if (folder.position >= tree->size() || !tree->is_folder(folder.position)) return std::nullopt;
-        const std::optional<Tree::Position> child = tree->child(folder.position, name);
+        const std::string_view ending = ending_of(folder.view);
+        const std::optional<Tree::Position> child =
+            ending.empty() ? tree->child(folder.position, name) : suffixed_child(*tree, folder.position, name, ending);
         if (!child) return std::nullopt;
         return tree_node(folder.view, *tree, *child);
     }
     if (folder != Inode{View::hidden, 0}) return std::nullopt;
-    const auto* const row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.name == name; });
-    if (row == rows.end()) return std::nullopt;
-    return node(row_inode(static_cast<std::size_t>(row - rows.begin())));
+    const std::optional<Hidden::Entry> entry = hidden_.find(name);
+    return entry ? node(entry->inode) : std::nullopt;
 }
 
 Inode Volume::parent(Inode inode) const {
@@ -118,18 +117,21 @@ Inode Volume::parent(Inode inode) const {
     return {inode.view, tree_of(inode.view)->parent(inode.position)};
 }
 
-Volume::Entry Volume::entry(Inode folder, std::uint32_t index) const {
-    if (folder.view == View::hidden) return {rows[index].name, row_inode(index), rows[index].make == nullptr, true};
+Volume::Entry Volume::entry(Inode folder, std::uint32_t index, std::string& storage) const {
+    if (folder.view == View::hidden) {
+        const Hidden::Entry& entry = hidden_.entries()[index];
+        return {entry.name, entry.inode, entry.is_folder, true};
+    }
     const Tree& tree = *tree_of(folder.view);
     const Tree::Position child = tree.folder(folder.position).first + index;
-    return {tree.name(child), {folder.view, child}, tree.is_folder(child), false};
+    const std::string_view ending = ending_of(folder.view);
+    const std::string_view name = ending.empty() ? tree.name(child) : suffixed_name(tree, child, ending, storage);
+    return {name, {folder.view, child}, tree.is_folder(child), false};
 }
 
-Content Volume::content(const Node& node) const {
-    if (node.tensor != nullptr) return raw_view(*node.tensor);
-    Content content;
-    content.add(made(node.inode.position - 1));
-    return content;
+const Content& Volume::content(const Node& node, Content& storage) const {
+    if (node.tensor == nullptr) return *hidden_.content(node.inode.position);
+    return storage = content_in(node.inode.view, *node.tensor);
 }
 
 }  // namespace tensorfs

@@ -1,6 +1,7 @@
 #include "core/content.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 
 #include "tests/expect.hpp"
@@ -11,7 +12,7 @@ using namespace tensorfs::tests;
 
 namespace {
 
-Bytes made(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
+std::string made(std::string text) { return text; }
 
 /// Two mapped files of known bytes.
 struct Files {
@@ -33,7 +34,10 @@ struct Files {
         content.gather(offset, nbytes, shards, pieces);
         std::string all;
         for (const Content::Piece& piece : pieces) {
-            all.append(reinterpret_cast<const char*>(piece.data), piece.nbytes);
+            std::string bytes(piece.nbytes, '\0');
+            REQUIRE(piece.copy_to(reinterpret_cast<std::byte*>(bytes.data())));
+            CHECK((piece.is_widened() || std::memcmp(bytes.data(), piece.data, piece.nbytes) == 0));
+            all += bytes;
         }
         return all;
     }

@@ -197,7 +197,7 @@ TEST_CASE("bytes are copied past the mapping, or it is said that they are not to
     write_file(folder / "s", bytes);
     Shard shard(folder / "s");
     shard.map();
-    REQUIRE(shard.can_copy());
+    CHECK(shard.is_open());
     std::string into(page, '\0');
     const std::span<std::byte> room(reinterpret_cast<std::byte*>(into.data()), into.size());
     CHECK(shard.copy(page - 7, room));
@@ -207,8 +207,25 @@ TEST_CASE("bytes are copied past the mapping, or it is said that they are not to
     fs::resize_file(folder / "s", page);
     CHECK_FALSE(shard.copy(page - 7, room));
     CHECK(shard.copy(0, room));
+}
+
+TEST_CASE("bytes are copied also from a shard that had to be closed") {
+    const TemporaryFolder folder;
+    const std::string bytes = sample_bytes(3 * page, 1);
+    write_file(folder / "s", bytes);
+    Shard shard(folder / "s");
     shard.map_and_close();
-    CHECK_FALSE(shard.can_copy());
+    CHECK_FALSE(shard.is_open());
+    std::string into(page, '\0');
+    const std::span<std::byte> room(reinterpret_cast<std::byte*>(into.data()), into.size());
+    CHECK(shard.copy(page - 7, room));
+    CHECK(into == bytes.substr(page - 7, page));
+    CHECK_FALSE(shard.copy(2 * page + 1, room));
+    CHECK_FALSE(shard.copy(9 * page, room));
+    fs::resize_file(folder / "s", page);
+    CHECK_FALSE(shard.copy(page, room));
+    CHECK_FALSE(shard.copy(page - 7, room));
+    CHECK(shard.copy(0, room));
 }
 
 TEST_CASE("no advice about a range changes its bytes") {

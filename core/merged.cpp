@@ -1,0 +1,75 @@
+#include "core/merged.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/safetensors.hpp"
+#include "core/views.hpp"
+
+namespace tensorfs {
+namespace {
+
+constexpr std::uint64_t alignment = 8;  // as the reference's writer pads the header
+
+/// Writes the header's JSON piece by piece: `write(text)`.
+template <typename Write>
+void write_header(const Model& model, const Write& write) {
+    std::string_view separator = "{";
+    std::set<std::string_view> keys;
+    for (const Metadata& metadata : model.metadata()) {
+        for (const auto& [key, value] : metadata) {
+            if (!keys.insert(key).second) continue;
+            write(keys.size() == 1 ? R"({"__metadata__":{)" : ",");
+            write(json_string(key));
+            write(":");
+            write(json_string(value));
+        }
+    }
+    if (!keys.empty()) {
+        write("}");
+        separator = ",";
+    }
+    std::uint64_t at = 0;
+    std::string entry;
+    for (const Tensor& tensor : model.tensors()) {
+        entry = separator;
+        entry += json_string(tensor.full_name());
+        fmt::format_to(std::back_inserter(entry), R"(:{{"dtype":"{}","shape":{},"data_offsets":[{},{}]}})",
+                       to_string(tensor.dtype()), to_string(tensor.shape()), at, at + tensor.nbytes());
+        write(entry);
+        at += tensor.nbytes();
+        separator = ",";
+    }
+    write(separator == "{" ? "{}" : "}");
+}
+
+std::uint64_t padded(std::uint64_t size) { return (size + alignment - 1) / alignment * alignment; }
+
+}  // namespace
+
+std::uint64_t merged_header_size(const Model& model) {
+    std::uint64_t size = 0;
+    write_header(model, [&](std::string_view text) { size += text.size(); });
+    return padded(size);
+}
+
+std::optional<Content> merged_view(const Model& model) {
+    const std::uint64_t size = merged_header_size(model);
+    if (size > max_header_size) return std::nullopt;
+    std::string header;
+    header.reserve(sizeof size + size);
+    for (std::size_t i = 0; i < sizeof size; ++i) header += static_cast<char>(size >> (8 * i) & 0xFF);
+    write_header(model, [&](std::string_view text) { header += text; });
+    header.resize(sizeof size + size, ' ');
+
+    Content content;
+    content.add(std::move(header));
+    for (const Tensor& tensor : model.tensors()) content.add(slice_of(tensor));
+    return content;
+}
+
+}  // namespace tensorfs

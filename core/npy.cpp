@@ -1,0 +1,51 @@
+#include "core/npy.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tensorfs {
+namespace {
+
+constexpr std::uint64_t alignment = 4096;
+
+// Magic, version, and the length of what follows: two bytes of it in version 1, four in version 2.
+constexpr std::uint64_t prefix_1 = 10;
+constexpr std::uint64_t prefix_2 = 12;
+constexpr std::uint64_t longest_1 = 65535;
+
+/// As Python writes a dict; a tuple of one has a comma behind it.
+std::string dict(std::string_view type, Shape shape) {
+    return fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type, fmt::join(shape, ", "),
+                       shape.size() == 1 ? "," : "");
+}
+
+std::uint64_t padded(std::uint64_t size) { return (size + alignment - 1) / alignment * alignment; }
+
+/// With room for the newline.
+bool is_version_1(std::uint64_t dict_size) { return padded(prefix_1 + dict_size + 1) - prefix_1 <= longest_1; }
+
+std::uint64_t size_with(std::uint64_t dict_size) {
+    return padded((is_version_1(dict_size) ? prefix_1 : prefix_2) + dict_size + 1);
+}
+
+}  // namespace
+
+std::uint64_t npy_header_size(std::string_view type, Shape shape) { return size_with(dict(type, shape).size()); }
+
+std::string npy_header(std::string_view type, Shape shape) {
+    const std::string text = dict(type, shape);
+    const bool version_1 = is_version_1(text.size());
+    const std::uint64_t size = size_with(text.size());
+    std::uint64_t length = size - (version_1 ? prefix_1 : prefix_2);
+
+    std::string header = "\x93NUMPY";
+    header += version_1 ? '\1' : '\2';
+    header += '\0';
+    for (int i = 0; i < (version_1 ? 2 : 4); ++i, length >>= 8) header += static_cast<char>(length & 0xFF);
+    header += text;
+    header.append(size - header.size() - 1, ' ');
+    header += '\n';
+    return header;
+}
+
+}  // namespace tensorfs

@@ -1,0 +1,181 @@
+#include "core/pytorch.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/views.hpp"
+#include "core/zip.hpp"
+
+namespace tensorfs {
+namespace {
+
+/// The storage class of PyTorch that holds elements of a type.
+std::string_view storage_class(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::BOOL: return "BoolStorage";
+        case Dtype::I8: return "CharStorage";
+        case Dtype::I16:
+        case Dtype::U16: return "ShortStorage";
+        case Dtype::F16: return "HalfStorage";
+        case Dtype::BF16: return "BFloat16Storage";
+        case Dtype::I32:
+        case Dtype::U32: return "IntStorage";
+        case Dtype::F32: return "FloatStorage";
+        case Dtype::C64: return "ComplexFloatStorage";
+        case Dtype::F64: return "DoubleStorage";
+        case Dtype::I64:
+        case Dtype::U64: return "LongStorage";
+        default: return "ByteStorage";
+    }
+}
+
+/// Writes a pickle of protocol 2 (Python's pickletools tells of its opcodes). What stands more than once
+/// is remembered in the memo, as pickle itself does.
+class Pickle {
+public:
+    Pickle() : text_("\x80\x02") {}
+
+    void op(char code) { text_ += code; }
+
+    void integer(std::uint64_t value) {
+        if (value <= 0xFF) {
+            put('K', value, 1);
+        } else if (value <= 0xFFFF) {
+            put('M', value, 2);
+        } else if (value <= 0x7FFFFFFF) {
+            put('J', value, 4);
+        } else {
+            text_ += "\x8a\x09";  // nine bytes, so that the highest bit is no sign
+            little_endian(value, 8);
+            text_ += '\0';
+        }
+    }
+
+    void text(std::string_view value) {
+        put('X', value.size(), 4);
+        text_ += value;
+    }
+
+    void remembered_text(std::string_view value) {
+        remembered("text " + std::string(value), [&] { text(value); });
+    }
+
+    /// The object NAME of a Python module.
+    void global(std::string_view module, std::string_view name) {
+        remembered(fmt::format("{}.{}", module, name), [&] { text_ += fmt::format("c{}\n{}\n", module, name); });
+    }
+
+    std::string finish() {
+        op('.');
+        return std::move(text_);
+    }
+
+private:
+    template <typename Write>
+    void remembered(const std::string& what, const Write& write) {
+        for (std::size_t i = 0; i < memo_.size(); ++i) {
+            if (memo_[i] != what) continue;
+            put('h', i, 1);
+            return;
+        }
+        write();
+        put('q', memo_.size(), 1);  // far fewer than 256
+        memo_.push_back(what);
+    }
+
+    void put(char code, std::uint64_t value, int size) {
+        op(code);
+        little_endian(value, size);
+    }
+    void little_endian(std::uint64_t value, int size) {
+        for (int i = 0; i < size; ++i, value >>= 8) text_ += static_cast<char>(value & 0xFF);
+    }
+
+    std::string text_;
+    std::vector<std::string> memo_;
+};
+
+constexpr char mark = '(', make_tuple = 't', empty_tuple = ')', call = 'R', persistent_id = 'Q', no = '\x89',
+               empty_dict = '}', set_items = 'u';
+
+void write_tuple(Pickle& pickle, Shape values) {
+    pickle.op(mark);
+    for (const std::uint64_t value : values) pickle.integer(value);
+    pickle.op(make_tuple);
+}
+
+/// How many elements lie between neighbours of each dimension, in C order. As PyTorch has it, a
+/// dimension of 0 counts as 1.
+std::vector<std::uint64_t> strides_of(Shape shape) {
+    std::vector<std::uint64_t> strides(shape.size());
+    std::uint64_t stride = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        strides[i] = stride;
+        if (__builtin_mul_overflow(stride, std::max<std::uint64_t>(shape[i], 1), &stride)) {
+            stride = std::numeric_limits<std::int64_t>::max();  // next to a 0: no element is there to be found
+        }
+    }
+    return strides;
+}
+
+/// torch._utils._rebuild_tensor_v2(storage, 0, shape, strides, requires_grad=False, OrderedDict())
+void write_tensor(Pickle& pickle, const Tensor& tensor, std::size_t number) {
+    const std::array<std::uint64_t, 1> packed{tensor.nbytes()};
+    const bool is_packed = bits(tensor.dtype()) < 8;
+    const Shape shape = is_packed ? Shape(packed) : tensor.shape();
+
+    pickle.global("torch._utils", "_rebuild_tensor_v2");
+    pickle.op(mark);
+    pickle.op(mark);
+    pickle.remembered_text("storage");
+    pickle.global("torch", storage_class(tensor.dtype()));
+    pickle.text(std::to_string(number));
+    pickle.remembered_text("cpu");
+    pickle.integer(is_packed ? tensor.nbytes() : tensor.elements());
+    pickle.op(make_tuple);
+    pickle.op(persistent_id);
+    pickle.integer(0);
+    write_tuple(pickle, shape);
+    write_tuple(pickle, strides_of(shape));
+    pickle.op(no);
+    pickle.global("collections", "OrderedDict");
+    pickle.op(empty_tuple);
+    pickle.op(call);
+    pickle.op(make_tuple);
+    pickle.op(call);
+}
+
+std::string pickle_of(const Model& model) {
+    Pickle pickle;
+    pickle.op(empty_dict);
+    pickle.op(mark);
+    for (std::size_t i = 0; i < model.tensors().size(); ++i) {
+        pickle.text(model.tensors()[i].full_name());
+        write_tensor(pickle, model.tensors()[i], i);
+    }
+    pickle.op(set_items);
+    return pickle.finish();
+}
+
+}  // namespace
+
+Content pytorch_view(const Model& model) {
+    // The names of files, and what version means: torch.serialization and caffe2/serialize/versions.h.
+    const std::string folder = "pytorch_model/";
+    ZipWriter zip;
+    zip.add(folder + "data.pkl", pickle_of(model));
+    zip.add(folder + "byteorder", "little");
+    for (std::size_t i = 0; i < model.tensors().size(); ++i) {
+        zip.add(fmt::format("{}data/{}", folder, i), slice_of(model.tensors()[i]));
+    }
+    zip.add(folder + "version", "3\n");
+    return zip.finish();
+}
+
+}  // namespace tensorfs
