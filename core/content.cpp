@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/error.hpp"
 #include "core/widen.hpp"
 
 namespace tensorfs {
@@ -121,6 +122,22 @@ bool Content::Piece::copy_to(std::byte* out) const noexcept {
         before = 0;
     }
     return true;
+}
+
+void read_range(const Content& content, std::uint64_t offset, std::span<std::byte> into,
+                const std::vector<Shard>& shards) {
+    std::vector<Content::Piece> pieces;
+    content.gather(offset, into.size(), shards, pieces);
+    std::byte* out = into.data();
+    for (const Content::Piece& piece : pieces) {
+        if (!piece.copy_to(out)) {
+            throw Error({Kind::SystemError, piece.shard->path(), {}, "its bytes cannot be read"});
+        }
+        if (piece.shard != nullptr && !piece.shard->is_unchanged()) {
+            throw Error({Kind::SystemError, piece.shard->path(), {}, "it was changed while it was read"});
+        }
+        out += piece.nbytes;
+    }
 }
 
 }  // namespace tensorfs

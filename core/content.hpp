@@ -87,4 +87,10 @@ private:
     std::string made_;  // the made bytes of all segments
 };
 
+/// Fills `into` with the content's bytes from `offset` on, for who reads without a mount. Throws Error
+/// (SystemError) where a shard's bytes are not to be had, or it was changed since it was opened.
+/// REQUIRES: there are as many.
+void read_range(const Content& content, std::uint64_t offset, std::span<std::byte> into,
+                const std::vector<Shard>& shards);
+
 }  // namespace tensorfs

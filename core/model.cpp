@@ -262,6 +262,13 @@ Model Model::load(Source source, OnProblem on_problem) {
     return model;
 }
 
+const Tensor* Model::find(std::string_view full_name) const {
+    const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), full_name,
+                                        [&](std::uint32_t i, auto name) { return tensors_[i].full_name() < name; });
+    if (found == by_name_.end() || tensors_[*found].full_name() != full_name) return nullptr;
+    return &tensors_[*found];
+}
+
 std::uint64_t Model::parameters() const {
     return std::accumulate(tensors_.begin(), tensors_.end(), std::uint64_t{0},
                            [](std::uint64_t sum, const Tensor& tensor) { return sum + tensor.elements(); });

@@ -47,6 +47,8 @@ public:
     [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
     /// Positions in tensors(), in byte order of the full names. No full name stands twice.
     [[nodiscard]] const std::vector<std::uint32_t>& by_name() const { return by_name_; }
+    /// The tensor of that full name, if there is one.
+    [[nodiscard]] const Tensor* find(std::string_view full_name) const;
     /// Elements of all tensors.
     [[nodiscard]] std::uint64_t parameters() const;
     /// Bytes of all tensors.

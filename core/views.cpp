@@ -41,17 +41,25 @@ constexpr std::string_view wide_type = "<f4";
 
 }  // namespace
 
-Content npy_view(const Tensor& tensor) {
+std::string npy_view_header(const Tensor& tensor, Shape shape) {
     const Array array(tensor);
+    return npy_header(array.type, bits(tensor.dtype()) < 8 ? array.shape : shape);
+}
+
+std::string f32_view_header(const Tensor& tensor, Shape shape) {
+    return can_widen(tensor.dtype()) ? npy_header(wide_type, shape) : npy_view_header(tensor, shape);
+}
+
+Content npy_view(const Tensor& tensor) {
     Content content;
-    content.add(npy_header(array.type, array.shape)).add(slice_of(tensor));
+    content.add(npy_view_header(tensor, tensor.shape())).add(slice_of(tensor));
     return content;
 }
 
 Content f32_view(const Tensor& tensor) {
     if (!can_widen(tensor.dtype())) return npy_view(tensor);
     Content content;
-    content.add(npy_header(wide_type, tensor.shape())).add_widened(slice_of(tensor), tensor.dtype());
+    content.add(f32_view_header(tensor, tensor.shape())).add_widened(slice_of(tensor), tensor.dtype());
     return content;
 }
 

@@ -24,7 +24,11 @@ Content npy_view(const Tensor& tensor);
 /// The same, with the elements of floats narrower than 32 bits widened to "<f4" (widen.hpp).
 Content f32_view(const Tensor& tensor);
 
-/// The sizes of these in bytes, without making them.
+/// The header that these begin with, for some of the tensor: an array of that shape.
+std::string npy_view_header(const Tensor& tensor, Shape shape);
+std::string f32_view_header(const Tensor& tensor, Shape shape);
+
+/// The sizes of the views in bytes, without making them.
 std::uint64_t npy_view_size(const Tensor& tensor);
 std::uint64_t f32_view_size(const Tensor& tensor);
 

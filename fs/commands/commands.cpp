@@ -20,6 +20,10 @@ constexpr std::array table{
     Command{"info", "SOURCE [--json] [-o OPTION]", "sum up: tensors, parameters and bytes by dtype, shards, metadata",
             run_info},
     Command{"verify", "SOURCE... [-o OPTION]", "check against the format's rules; a line for each problem", run_verify},
+    Command{"cat", "SOURCE NAME [--format raw|npy|f32|text] [--slice SLICE] [-o OPTION]",
+            "write a tensor, or a slice of it, or show it", run_cat},
+    Command{"diff", "SOURCE OTHER [-o OPTION]", "compare two models, tensor by tensor", run_diff},
+    Command{"sum", "SOURCE [-o OPTION]", "checksums that `sha256sum -c` checks in the mount", run_sum},
     Command{"warm", "SOURCE|MOUNTPOINT [PATTERN...] [-o OPTION]", "load tensors into memory ahead of use", run_warm},
 };
 

@@ -17,6 +17,9 @@ ExitCode run_mount(const Arguments& arguments);
 ExitCode run_ls(const Arguments& arguments);
 ExitCode run_info(const Arguments& arguments);
 ExitCode run_verify(const Arguments& arguments);
+ExitCode run_cat(const Arguments& arguments);
+ExitCode run_diff(const Arguments& arguments);
+ExitCode run_sum(const Arguments& arguments);
 ExitCode run_warm(const Arguments& arguments);
 
 /// A verb: its name, what it takes and does in a line each, and its function.

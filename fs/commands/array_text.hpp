@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/dtype.hpp"
+#include "core/tensor.hpp"
+
+namespace tensorfs {
+
+/// An element, as text is made of it.
+struct Element {
+    enum class Type : std::uint8_t { boolean, integer, natural, real, complex };
+    Type type = Type::real;
+    std::int64_t integer = 0;
+    std::uint64_t natural = 0;  // a boolean, too
+    double real = 0;
+    double imaginary = 0;
+};
+
+/// Elements of this type from their bytes. Narrow floats come widened: `bytes` are float32 then.
+std::vector<Element> elements_of(Dtype dtype, std::span<const std::byte> bytes);
+
+/// Some of a shape's places, in C order: where a dimension is long, only its ends.
+struct Shown {
+    std::vector<std::vector<std::uint64_t>> places;  // by dimension, which indices
+    bool is_shortened = false;
+
+    /// How many elements these are.
+    [[nodiscard]] std::uint64_t elements() const;
+};
+
+/// What print() of NumPy shows of an array: all of up to 1000 elements, else the first and last three
+/// of each dimension that has more than six.
+Shown shown_of(Shape shape);
+
+/// These elements as NumPy prints an array: brackets, "..." for what is left out, numbers of one width
+/// with as many digits as tell them from their neighbours of the same type, at most 8 behind the
+/// point, lines of 75 characters.
+std::string array_text(Dtype dtype, Shape shape, const Shown& shown, const std::vector<Element>& elements);
+
+}  // namespace tensorfs

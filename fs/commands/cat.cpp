@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "core/content.hpp"
+#include "core/escape.hpp"
+#include "core/views.hpp"
+#include "core/widen.hpp"
+#include "fs/commands/array_text.hpp"
+#include "fs/commands/parse.hpp"
+#include "fs/commands/selection.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+constexpr std::size_t block = 4 << 20;
+
+/// A tensor's elements, raw or widened, without a header.
+struct Elements {
+    Content content;
+    std::uint64_t size;  // bytes of one
+
+    Elements(const Tensor& tensor, bool is_widened) {
+        if (is_widened && can_widen(tensor.dtype())) {
+            content.add_widened(slice_of(tensor), tensor.dtype());
+            size = sizeof(float);
+        } else {
+            content.add(slice_of(tensor));
+            size = bits(tensor.dtype()) / 8;
+        }
+    }
+};
+
+/// Gathers bytes for standard output.
+class Output {
+public:
+    void write(std::span<const std::byte> bytes) {
+        buffer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        if (buffer_.size() >= block) flush();
+    }
+    void flush() {
+        std::string_view left = buffer_;
+        while (!left.empty()) {
+            const ssize_t written = ::write(STDOUT_FILENO, left.data(), left.size());
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) {
+                throw Failure(ExitCode::internal, "cannot write: " + std::generic_category().message(errno));
+            }
+            left.remove_prefix(static_cast<std::size_t>(written));
+        }
+        buffer_.clear();
+    }
+
+private:
+    std::string buffer_;
+};
+
+void write_bytes(const Model& model, std::uint64_t begin, std::uint64_t nbytes, const Content& content, Output& out) {
+    std::vector<std::byte> buffer(std::min<std::uint64_t>(nbytes, block));
+    for (std::uint64_t done = 0; done < nbytes; done += buffer.size()) {
+        buffer.resize(std::min<std::uint64_t>(nbytes - done, block));
+        read_range(content, begin + done, buffer, model.shards());
+        out.write(buffer);
+    }
+}
+
+/// Writes what is selected, in C order.
+void write_selection(const Model& model, const Elements& elements, const Selection& selection, Output& out) {
+    std::vector<std::byte> buffer;
+    selection.visit_runs([&](const Selection::Run& run) {
+        if (run.step == 1) {
+            write_bytes(model, run.first * elements.size, run.count * elements.size, elements.content, out);
+            return;
+        }
+        // Read in stretches, of which every step-th element is taken.
+        const std::uint64_t stretch = std::max<std::uint64_t>(block / elements.size / run.step, 1) * run.step;
+        for (std::uint64_t done = 0; done < run.count; done += stretch) {
+            buffer.resize(std::min(stretch, run.count - done) * elements.size);
+            read_range(elements.content, (run.first + done) * elements.size, buffer, model.shards());
+            for (std::size_t at = 0; at < buffer.size(); at += run.step * elements.size) {
+                out.write(std::span(buffer).subspan(at, elements.size));
+            }
+        }
+    });
+}
+
+/// The elements that are shown of a selection; few.
+std::vector<Element> read_shown(const Model& model, const Tensor& tensor, const Selection& selection,
+                                const Shown& shown) {
+    const Elements elements(tensor, true);
+    // Where in the tensor each element of the selection is: only those shown are looked for.
+    std::vector<std::uint64_t> wanted;
+    std::vector<std::size_t> at(shown.places.size());
+    for (std::uint64_t i = 0; i < shown.elements(); ++i) {
+        std::uint64_t number = 0;
+        for (std::size_t d = 0; d < at.size(); ++d) number = number * selection.shape()[d] + shown.places[d][at[d]];
+        wanted.push_back(number);
+        for (std::size_t d = at.size(); d-- > 0 && ++at[d] == shown.places[d].size();) at[d] = 0;
+    }
+    std::vector<std::byte> bytes(wanted.size() * elements.size);
+    std::size_t next = 0;
+    std::uint64_t before = 0;  // elements of the selection in the runs that were passed
+    selection.visit_runs([&](const Selection::Run& run) {
+        const std::uint64_t selected = (run.count - 1) / run.step + 1;
+        for (; next < wanted.size() && wanted[next] < before + selected; ++next) {
+            const std::uint64_t element = run.first + (wanted[next] - before) * run.step;
+            read_range(elements.content, element * elements.size,
+                       std::span(bytes).subspan(next * elements.size, elements.size), model.shards());
+        }
+        before += selected;
+    });
+    return elements_of(tensor.dtype(), bytes);
+}
+
+enum class Format : std::uint8_t { raw, npy, f32, text };
+
+struct NamedFormat {
+    std::string_view name;
+    Format format;
+};
+constexpr std::array<NamedFormat, 4> formats{
+    {{"raw", Format::raw}, {"npy", Format::npy}, {"f32", Format::f32}, {"text", Format::text}}};
+
+Format format_named(const std::string& name) {
+    // What is meant for programs would only garble a terminal.
+    if (name.empty()) return ::isatty(STDOUT_FILENO) == 1 ? Format::text : Format::raw;
+    const auto* const found =
+        std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.name == name; });
+    if (found != formats.end()) return found->format;
+    throw Failure(ExitCode::usage,
+                  fmt::format("--format \"{}\" is not one of raw, npy, f32 and text", printable(name)));
+}
+
+void write_text(const Model& model, const Tensor& tensor, const Selection& selection) {
+    const Shown shown = shown_of(selection.shape());
+    print(array_text(tensor.dtype(), selection.shape(), shown, read_shown(model, tensor, selection, shown)) + "\n");
+}
+
+void write_binary(const Model& model, const Tensor& tensor, const Selection& selection, Format format) {
+    const bool is_widened = format == Format::f32 && can_widen(tensor.dtype());
+    if (bits(tensor.dtype()) < 8 && !is_widened && !selection.is_all()) {
+        throw Failure(ExitCode::usage, fmt::format("{} elements are no whole bytes: a slice of them needs --format f32 "
+                                                   "or text",
+                                                   to_string(tensor.dtype())));
+    }
+    Output out;
+    if (format != Format::raw) {
+        const std::string header = format == Format::npy ? npy_view_header(tensor, selection.shape())
+                                                         : f32_view_header(tensor, selection.shape());
+        out.write(std::as_bytes(std::span(header)));
+    }
+    const Elements elements(tensor, is_widened);
+    if (selection.is_all()) {
+        write_bytes(model, 0, elements.content.size(), elements.content, out);
+    } else {
+        write_selection(model, elements, selection, out);
+    }
+    out.flush();
+}
+
+}  // namespace
+
+ExitCode run_cat(const Arguments& arguments) {
+    SourceArguments source;
+    std::string name;
+    std::string format_name;
+    std::string slice;
+    const auto app = make_app("cat");
+    source.add_to(*app);
+    app->add_option("NAME", name, "the tensor's name, as ls shows it")->required();
+    app->add_option("--format", format_name,
+                    "raw, npy, f32 (npy, narrow floats widened) or text; text on a terminal, else raw");
+    app->add_option("--slice", slice,
+                    "a part of it, as NumPy slices: 0:4,: or -1 or ::2,5 (write --slice=-1 for a leading minus)");
+    if (!parse(*app, arguments)) return ExitCode::ok;
+
+    const Format format = format_named(format_name);
+    Model model = source.load();
+    model.map();
+    const Tensor* const tensor = model.find(name);
+    if (tensor == nullptr) {
+        throw Failure(ExitCode::no_source, fmt::format("there is no tensor \"{}\" (`tensorfs ls {}` lists them)",
+                                                       printable(name), printable(source.path)));
+    }
+    const Selection selection = slice.empty() ? Selection(tensor->shape()) : Selection(tensor->shape(), slice);
+    if (format == Format::text) {
+        write_text(model, *tensor, selection);
+    } else {
+        write_binary(model, *tensor, selection, format);
+    }
+    return ExitCode::ok;
+}
+
+}  // namespace tensorfs

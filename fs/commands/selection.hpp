@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/tensor.hpp"
+
+namespace tensorfs {
+
+/// A part of a tensor, as NumPy's basic slicing selects it: of each dimension an index, or every
+/// step-th from a first one on.
+class Selection {
+public:
+    /// All of a tensor of that shape.
+    explicit Selection(Shape shape);
+    /// What a text such as "0:4,:,-1,::2" selects: an integer or START:STOP:STEP for each dimension from
+    /// the outermost on, parts of which may be left out; an integer leaves its dimension out of the
+    /// result; negative numbers count from the end; dimensions without a word are taken whole. Throws
+    /// Failure (usage): not such a text, an index out of range, too many dimensions, a step below 1.
+    Selection(Shape shape, std::string_view text);
+
+    /// The result's shape.
+    [[nodiscard]] const std::vector<std::uint64_t>& shape() const { return shape_; }
+    [[nodiscard]] std::uint64_t elements() const;
+    [[nodiscard]] bool is_all() const { return is_all_; }
+
+    /// Elements that stand side by side in the tensor: `count` from number `first` on, of which every
+    /// `step`-th is meant.
+    struct Run {
+        std::uint64_t first;
+        std::uint64_t count;
+        std::uint64_t step;
+    };
+    /// Calls `visit(run)` for all of them, in C order of the result.
+    template <typename Visit>
+    void visit_runs(Visit&& visit) const;
+
+private:
+    struct Dimension {
+        std::uint64_t size;  // of the tensor
+        std::uint64_t first;
+        std::uint64_t count;
+        std::uint64_t step;
+        bool is_whole() const { return first == 0 && step == 1 && count == size; }
+    };
+
+    std::vector<Dimension> dimensions_;
+    std::vector<std::uint64_t> shape_;
+    bool is_all_ = true;
+};
+
+template <typename Visit>
+void Selection::visit_runs(Visit&& visit) const {
+    if (elements() == 0) return;
+    // The innermost dimensions that are whole are one block; the one before them is the run.
+    std::uint64_t block = 1;
+    std::size_t last = dimensions_.size();
+    while (last > 0 && dimensions_[last - 1].is_whole()) block *= dimensions_[--last].size;
+    if (last == 0) {
+        visit(Run{0, block, 1});
+        return;
+    }
+    const Dimension& run = dimensions_[last - 1];
+    std::vector<std::uint64_t> strides(last);
+    std::uint64_t stride = block;
+    for (std::size_t i = last; i-- > 0; stride *= dimensions_[i].size) strides[i] = stride;
+
+    std::vector<std::uint64_t> at(last - 1);  // counts through the outer dimensions
+    for (;;) {
+        std::uint64_t first = run.first * block;
+        for (std::size_t i = 0; i + 1 < last; ++i) {
+            first += (dimensions_[i].first + at[i] * dimensions_[i].step) * strides[i];
+        }
+        if (run.step == 1) {
+            visit(Run{first, run.count * block, 1});
+        } else if (block == 1) {
+            visit(Run{first, (run.count - 1) * run.step + 1, run.step});
+        } else {
+            for (std::uint64_t i = 0; i < run.count; ++i) visit(Run{first + i * run.step * block, block, 1});
+        }
+        std::size_t i = last - 1;
+        for (; i > 0; --i) {
+            if (++at[i - 1] < dimensions_[i - 1].count) break;
+            at[i - 1] = 0;
+        }
+        if (i == 0) return;
+    }
+}
+
+}  // namespace tensorfs

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "core/content.hpp"
+#include "core/parallel.hpp"
+#include "core/tree.hpp"
+#include "core/views.hpp"
+#include "fs/commands/parse.hpp"
+#include "fs/progress.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+struct FreeContext {
+    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+
+std::string sha256(const Model& model, const Tensor& tensor, Progress& progress) {
+    constexpr std::uint64_t block = 256 << 10;
+    const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
+    const auto check = [](int result) {
+        if (result != 1) throw Failure(ExitCode::internal, "the library for checksums failed");
+    };
+    check(context ? EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) : 0);
+    const Content content = raw_view(tensor);
+    std::vector<std::byte> buffer;
+    for (std::uint64_t at = 0; at < content.size(); at += buffer.size()) {
+        buffer.resize(std::min(block, content.size() - at));
+        read_range(content, at, buffer, model.shards());
+        check(EVP_DigestUpdate(context.get(), buffer.data(), buffer.size()));
+        progress.add(buffer.size());
+    }
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned size = 0;
+    check(EVP_DigestFinal_ex(context.get(), digest.data(), &size));
+    std::string text;
+    for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+    return text;
+}
+
+/// A line as sha256sum writes it. A path in a mount holds no line's end, but may hold a backslash.
+std::string line(const std::string& digest, const std::string& path) {
+    std::string escaped;
+    for (const char c : path) {
+        if (c == '\\') escaped += '\\';
+        escaped += c;
+    }
+    return fmt::format("{}{}  {}\n", escaped.size() == path.size() ? "" : "\\", digest, escaped);
+}
+
+}  // namespace
+
+ExitCode run_sum(const Arguments& arguments) {
+    SourceArguments source;
+    const auto app = make_app("sum");
+    source.add_to(*app);
+    if (!parse(*app, arguments)) return ExitCode::ok;
+
+    Model model = source.load();
+    model.map();
+    const Tree tree(model, "./");
+    std::vector<Tree::Position> files;  // in the order of the tree
+    for (Tree::Position node = 0; node < tree.size(); ++node) {
+        if (!tree.is_folder(node)) files.push_back(node);
+    }
+    std::vector<std::string> digests(files.size());
+    {
+        Progress progress("sum", model.nbytes());
+        in_parallel(files.size(), [&](std::size_t i) {
+            digests[i] = sha256(model, model.tensors()[tree.tensor(files[i])], progress);
+        });
+    }
+    std::string text;
+    for (std::size_t i = 0; i < files.size(); ++i) text += line(digests[i], tree.path(files[i]));
+    print(text);
+    return ExitCode::ok;
+}
+
+}  // namespace tensorfs
