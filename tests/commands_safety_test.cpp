@@ -51,6 +51,9 @@ TEST_CASE("a tensor's name and metadata are printed escaped") {
     CHECK(contains(ls, "x\\x1B[2J\\r\\n"));
     CHECK(contains(safely({"info", folder / "m.safetensors"}), "k\\x1B[2J"));
     safely({"verify", folder / "m.safetensors"});
+    write_file(folder / "n.safetensors", safetensors_file({{evil + "n", "U8", {1}, "x"}, {evil, "U8", {1}, "y"}}));
+    safely({"diff", folder / "m.safetensors", folder / "n.safetensors"});
+    safely({"cat", folder / "m.safetensors", evil + "?"});
 }
 
 TEST_CASE("JSON on a terminal is as safe") {

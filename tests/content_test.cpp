@@ -34,10 +34,10 @@ struct Files {
         content.gather(offset, nbytes, shards, pieces);
         std::string all;
         for (const Content::Piece& piece : pieces) {
-            std::string bytes(piece.nbytes, '\0');
-            REQUIRE(piece.copy_to(reinterpret_cast<std::byte*>(bytes.data())));
-            CHECK((piece.is_widened() || std::memcmp(bytes.data(), piece.data, piece.nbytes) == 0));
-            all += bytes;
+            std::string copy(piece.nbytes, '\0');
+            REQUIRE(piece.copy_to(reinterpret_cast<std::byte*>(copy.data())));
+            CHECK((piece.is_widened() || std::memcmp(copy.data(), piece.data, piece.nbytes) == 0));
+            all += copy;
         }
         return all;
     }

@@ -146,3 +146,16 @@ TEST_CASE("tensors.json and metadata.json say what the shards say") {
         CHECK(metadata.at(name).dump() == R"({"format":"pt"})");
     }
 }
+
+TEST_CASE("sha256sum -c checks in the mount what sum printed without it") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    write_file(folder / "m.safetensors", safetensors_file({{"a.w", "U8", {100'000}, sample_bytes(100'000, 1)},
+                                                           {"b\\c.%\n", "U8", {3}, "abc"},
+                                                           {"none", "U8", {0}, ""}}));
+    const Mounted mount(folder / "m.safetensors");
+    const Result sums = run_shell(R"("$0" sum "$1" > "$2" && cd "$3" && sha256sum --strict -c "$2")",
+                                  {program(), folder / "m.safetensors", folder / "sums", mount.path()});
+    CHECK(sums.code == 0);
+    CHECK(count(sums.out, ": OK") == 3);
+}

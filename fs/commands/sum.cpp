@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include <array>
 #include <memory>
 #include <vector>
 
 #include "core/content.hpp"
+#include "core/escape.hpp"
 #include "core/parallel.hpp"
 #include "core/tree.hpp"
 #include "core/views.hpp"
@@ -75,8 +77,13 @@ ExitCode run_sum(const Arguments& arguments) {
             digests[i] = sha256(model, model.tensors()[tree.tensor(files[i])], progress);
         });
     }
+    // A path can hold what a terminal obeys; a program that checks needs it as it is.
+    const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
     std::string text;
-    for (std::size_t i = 0; i < files.size(); ++i) text += line(digests[i], tree.path(files[i]));
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        const std::string path = tree.path(files[i]);
+        text += line(digests[i], is_terminal ? printable(path) : path);
+    }
     print(text);
     return ExitCode::ok;
 }

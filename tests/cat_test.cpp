@@ -1,0 +1,119 @@
+// `tensorfs cat`: tensors without a mount.
+
+#include <cstring>
+
+#include "core/npy.hpp"
+#include "tests/expect.hpp"
+#include "tests/program.hpp"
+#include "tests/support.hpp"
+
+using namespace tensorfs;
+using namespace tensorfs::tests;
+
+namespace {
+
+constexpr std::size_t rows = 3000;
+constexpr std::size_t columns = 1000;  // together more than what is read at a time
+
+struct Written {
+    TemporaryFolder folder;
+    std::string big = sample_bytes(rows * columns * 2, 1);
+    std::string path = folder / "m.safetensors";
+
+    Written() {
+        write_file(path, safetensors_file({{"big", "I16", {rows, columns}, big},
+                                           {"bf", "BF16", {2, 2}, std::string("\x80\x3F\x00\x40\x40\x40\x80\xC0", 8)},
+                                           {"f4", "F4", {4}, "\x21\x43"},
+                                           {"none", "F32", {0, 3}, ""},
+                                           {"scalar", "U8", {}, "\x07"}}));
+    }
+
+    [[nodiscard]] Outcome cat(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(), {"cat", path});
+        return run_program(arguments);
+    }
+    [[nodiscard]] std::string out(const std::vector<std::string>& arguments) const {
+        const Outcome outcome = cat(arguments);
+        CHECK(outcome.code == 0);
+        CHECK(outcome.err.empty());
+        return outcome.out;
+    }
+};
+
+template <typename Number>
+std::string bytes_of(const std::vector<Number>& numbers) {
+    return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
+}
+
+const std::vector<std::uint64_t> four{4};
+const std::vector<std::uint64_t> square{2, 2};
+
+}  // namespace
+
+TEST_CASE("cat writes a tensor's bytes as they lie in the shard, unless it is told otherwise") {
+    const Written model;
+    CHECK((model.out({"big"}) == model.big));
+    CHECK(model.out({"bf", "--format", "raw"}).size() == 8);
+    CHECK(model.out({"none"}).empty());
+}
+
+TEST_CASE("cat writes NumPy arrays, as they are or widened") {
+    const Written model;
+    CHECK(model.out({"bf", "--format", "npy"}) ==
+          npy_header("<u2", square) + std::string("\x80\x3F\x00\x40\x40\x40\x80\xC0", 8));
+    CHECK(model.out({"bf", "--format", "f32"}) == npy_header("<f4", square) + bytes_of<float>({1, 2, 3, -4}));
+    CHECK(model.out({"f4", "--format", "f32"}) == npy_header("<f4", four) + bytes_of<float>({0.5, 1, 1.5, 2}));
+    CHECK(model.out({"scalar", "--format", "f32"}) == npy_header("|u1", {}) + "\x07");
+}
+
+TEST_CASE("cat writes slices, in every format") {
+    const Written model;
+    const auto row = [&](std::size_t i) { return model.big.substr(i * columns * 2, columns * 2); };
+    CHECK((model.out({"big", "--slice=-1"}) == row(rows - 1)));
+    CHECK((model.out({"big", "--slice", "5:7,:"}) == row(5) + row(6)));
+    CHECK((model.out({"big", "--slice", "1:"}) == model.big.substr(columns * 2)));
+    std::string column;
+    std::string every_third;
+    for (std::size_t i = 0; i < rows; ++i) column += row(i).substr(14, 2);
+    for (std::size_t i = 0; i < columns; i += 3) every_third += row(2).substr(i * 2, 2);
+    CHECK((model.out({"big", "--slice", ":,7"}) == column));
+    CHECK((model.out({"big", "--slice", "2,::3"}) == every_third));
+    CHECK(model.out({"bf", "--format", "f32", "--slice", ":,1"}) ==
+          npy_header("<f4", std::vector<std::uint64_t>{2}) + bytes_of<float>({2, -4}));
+    CHECK(model.out({"f4", "--format", "text", "--slice", "1:3"}) == "[1.  1.5]\n");
+}
+
+TEST_CASE("cat shows a tensor as NumPy prints an array, shortened if it is large") {
+    const Written model;
+    CHECK(model.out({"bf", "--format", "text"}) == "[[ 1.  2.]\n [ 3. -4.]]\n");
+    CHECK(model.out({"scalar", "--format", "text"}) == "7\n");
+    CHECK(model.out({"none", "--format", "text"}) == "[]\n");
+    const std::string shown = model.out({"big", "--format", "text"});
+    CHECK(lines_of(shown).size() < 20);
+    std::int16_t last = 0;
+    std::memcpy(&last, model.big.data() + model.big.size() - 2, 2);
+    CHECK(shown.ends_with(std::to_string(last) + "]]\n"));
+}
+
+TEST_CASE("what cat cannot do is said, with an exit code of its kind") {
+    const Written model;
+    const Outcome unknown = model.cat({"x\x1B[2J"});
+    CHECK(unknown.code == 3);
+    CHECK(contains(unknown.err, R"(there is no tensor "x\x1B[2J")"));
+    CHECK(model.cat({"bf", "--format", "pdf"}).code == 2);
+    CHECK(model.cat({"bf", "--slice", "9"}).code == 2);
+    CHECK(model.cat({}).code == 2);
+    const Outcome packed = model.cat({"f4", "--slice", "1:3"});
+    CHECK(packed.code == 2);
+    CHECK(contains(packed.err, "F4 elements are no whole bytes"));
+    CHECK(run_program({"cat", model.folder / "none", "x"}).code == 3);
+}
+
+TEST_CASE("cat says so when its output cannot be written") {
+    const Written model;
+    for (const char* format : {"raw", "text"}) {
+        const Outcome outcome = run_program({"cat", model.path, "big", "--format", format}, "/dev/full");
+        CHECK(outcome.code == 9);
+        CHECK(contains(outcome.err, "cannot write"));
+    }
+}

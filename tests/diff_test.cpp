@@ -1,0 +1,104 @@
+// `tensorfs diff` and `tensorfs sum`.
+
+#include <cstring>
+#include <limits>
+
+#include "tests/expect.hpp"
+#include "tests/program.hpp"
+#include "tests/support.hpp"
+
+using namespace tensorfs::tests;
+
+namespace {
+
+std::string floats(const std::vector<float>& numbers) {
+    return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)};
+}
+
+/// Writes two models and compares them.
+Outcome diff(const std::vector<Sample>& a, const std::vector<Sample>& b) {
+    const TemporaryFolder folder;
+    write_file(folder / "a.safetensors", safetensors_file(a));
+    write_file(folder / "b.safetensors", safetensors_file(b));
+    Outcome outcome = run_program({"diff", folder / "a.safetensors", folder / "b.safetensors"});
+    for (std::size_t at = 0; (at = outcome.out.find(folder.path().string(), at)) != std::string::npos;) {
+        outcome.out.erase(at, folder.path().string().size() + 1);
+    }
+    return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("models that hold the same do not differ, wherever it lies") {
+    const std::string bytes = sample_bytes(3'000'000, 1);
+    const Outcome same = diff({{"x", "U8", {3'000'000}, bytes}, {"y", "F32", {1}, floats({1})}},
+                              {{"y", "F32", {1}, floats({1})}, {"x", "U8", {3'000'000}, bytes}});
+    CHECK(same.code == 0);
+    CHECK(same.out.empty());
+    CHECK(same.err.empty());
+}
+
+TEST_CASE("what is in one model only, or of another type or shape, is listed by name") {
+    const Outcome different = diff({{"a", "U8", {1}, "x"}, {"d", "I8", {2}, "xy"}, {"s", "U8", {2, 1}, "xy"}},
+                                   {{"b", "U8", {1}, "x"}, {"d", "U8", {2}, "xy"}, {"s", "U8", {1, 2}, "xy"}});
+    CHECK(different.code == 1);
+    CHECK(different.out ==
+          "only in a.safetensors: a\nonly in b.safetensors: b\nd: dtype I8 and U8\ns: shape [2,1] and [1,2]\n");
+}
+
+TEST_CASE("of numbers that differ it is told how many, and of floats by how much") {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const Outcome different = diff({{"bf", "BF16", {2}, std::string("\x80\x3F\x80\x3F", 4)},
+                                    {"f", "F32", {4}, floats({1, 2, 3, 4})},
+                                    {"i", "I16", {2}, "abcd"},
+                                    {"n", "F32", {2}, floats({nan, 1})}},
+                                   {{"bf", "BF16", {2}, std::string("\x80\x3F\x00\x40", 4)},
+                                    {"f", "F32", {4}, floats({1, 2.5, 3, 2})},
+                                    {"i", "I16", {2}, "abce"},
+                                    {"n", "F32", {2}, floats({1, 1})}});
+    CHECK(different.code == 1);
+    CHECK(different.out ==
+          "bf: 1 of 2 elements differ, by 1 at most and 0.5 on average\n"
+          "f: 2 of 4 elements differ, by 2 at most and 0.625 on average\n"
+          "i: 1 of 2 elements differ\n"
+          "n: 1 of 2 elements differ, by 0 at most and 0 on average, 1 of them NaN\n");
+}
+
+TEST_CASE("a difference anywhere in a large tensor is found") {
+    constexpr std::size_t size = 5'000'000;
+    const std::string bytes = sample_bytes(size, 1);
+    for (const std::size_t at : {std::size_t{0}, std::size_t{786'431}, std::size_t{786'432}, size - 1}) {
+        std::string changed = bytes;
+        changed[at] = static_cast<char>(changed[at] ^ 1);
+        const Outcome different = diff({{"x", "U8", {size}, bytes}}, {{"x", "U8", {size}, changed}});
+        CHECK(different.code == 1);
+        CHECK(different.out == "x: 1 of 5,000,000 elements differ\n");
+    }
+}
+
+TEST_CASE("zeros of both signs differ in their bits, and by nothing") {
+    const Outcome different = diff({{"z", "F32", {1}, floats({0.0F})}}, {{"z", "F32", {1}, floats({-0.0F})}});
+    CHECK(different.code == 1);
+    CHECK(different.out == "z: 1 of 1 element differ, by 0 at most and 0 on average\n");
+}
+
+TEST_CASE("trouble with either model is 2, as diff has it") {
+    const TemporaryFolder folder;
+    write_file(folder / "a.safetensors", safetensors_file({{"a", "U8", {1}, "x"}}));
+    write_file(folder / "bad.safetensors", "bad");
+    CHECK(run_program({"diff", folder / "a.safetensors", folder / "none"}).code == 2);
+    CHECK(run_program({"diff", folder / "bad.safetensors", folder / "a.safetensors"}).code == 2);
+    CHECK(run_program({"diff", folder / "a.safetensors"}).code == 2);
+}
+
+TEST_CASE("sum prints a line for each tensor as sha256sum does, in the order of the tree") {
+    const TemporaryFolder folder;
+    write_file(folder / "m.safetensors",
+               safetensors_file({{"b.10", "U8", {3}, "abc"}, {"b.2", "U8", {0}, ""}, {"a\\b", "U8", {3}, "abc"}}));
+    const Outcome sums = run_program({"sum", folder / "m.safetensors"});
+    CHECK(sums.code == 0);
+    CHECK(sums.out ==
+          "\\ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  a\\\\b\n"
+          "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  b/2\n"
+          "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  b/10\n");
+}
