@@ -6,7 +6,9 @@
 
 #include "core/escape.hpp"
 #include "core/json_text.hpp"
+#include "core/merged.hpp"
 #include "core/model.hpp"
+#include "core/safetensors.hpp"
 #include "core/views.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/terminal.hpp"
@@ -44,6 +46,18 @@ std::map<std::pair<std::string, std::string>, std::size_t> count_metadata(const 
     return counts;
 }
 
+/// The model's notes, and what a mount of it lacks.
+std::vector<std::string> notes_of(const Model& model) {
+    std::vector<std::string> notes = model.notes();
+    if (const std::uint64_t size = merged_header_size(model); size > max_header_size) {
+        notes.push_back(
+            fmt::format("a mount has no .tensorfs/model.safetensors: its header would have {} bytes, more than "
+                        "the format's {}",
+                        with_commas(size), with_commas(max_header_size)));
+    }
+    return notes;
+}
+
 void print_text(const Model& model) {
     std::string text = fmt::format(
         "source      {}\nshards      {}\ntensors     {}\nparameters  {}\nbytes       {} ({})\n",
@@ -63,8 +77,9 @@ void print_text(const Model& model) {
         if (count != model.shards().size()) text += fmt::format("  (in {} of {} shards)", count, model.shards().size());
         text += '\n';
     }
-    if (!model.notes().empty()) text += '\n';
-    for (const std::string& note : model.notes()) text += fmt::format("note: {}\n", printable(note));
+    const std::vector<std::string> notes = notes_of(model);
+    if (!notes.empty()) text += '\n';
+    for (const std::string& note : notes) text += fmt::format("note: {}\n", printable(note));
     if (!model.problems().empty()) text += fmt::format("\nleft out, because of {} problems\n", model.problems().size());
     for (const Problem& problem : model.problems()) text += fmt::format("  {}\n", to_string(problem));
     print(text);
@@ -90,7 +105,7 @@ void print_json(const Model& model) {
         {"dtypes", std::move(dtypes)},
         {"shards", std::move(shards)},
         {"metadata", nlohmann::ordered_json::parse(metadata_json(model))},
-        {"notes", model.notes()},
+        {"notes", notes_of(model)},
         {"problems", nlohmann::ordered_json::parse(problems_json(model))},
     };
     print(json_text(all, 2) + "\n");
