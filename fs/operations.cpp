@@ -145,7 +145,7 @@ public:
                 checked = piece.shard;
             }
             if (is_copied(piece)) {
-                if (!piece.copy_to(copy)) return from_.faults.unreadable(*piece.shard);
+                if (!from_.paging.copy(piece, copy)) return from_.faults.unreadable(*piece.shard);
                 add(copy, piece.nbytes);
                 copy += piece.nbytes;
             } else {

@@ -11,10 +11,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How many pages this thread had to get from a disk.
-long major_faults() {
+/// How often this thread has slept: waiting for a disk, it does.
+long times_asleep() {
     rusage usage{};
-    return ::getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_majflt : 0;
+    return ::getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
 }
 
 /// A disk that lets so many READs more wait so long than it does not is slow. On faster ones the
@@ -59,15 +59,15 @@ bool Paging::Recent::add(const Range& range) noexcept {
 Paging::Paging(const std::vector<Shard>& shards, Cache cache, bool active)
     : shards_(shards), cache_(cache), active_(active), is_slow_(std::make_unique<std::atomic<bool>[]>(shards.size())) {}
 
-bool Paging::fetch(const Content::Piece& piece) noexcept {
-    if (!active_) return true;
+template <typename Work>
+bool Paging::watch(const Content::Piece& piece, const Work& work) noexcept {
     std::atomic<bool>& is_slow = is_slow_[number(*piece.shard)];
-    // Populating waits for one page after the other; this asks for all of them first.
+    // Pages are waited for one after the other; this asks for all of them first.
     if (is_slow.load(std::memory_order_relaxed)) piece.shard->read_ahead(piece.offset, piece.shard_nbytes);
-    const long faults = major_faults();
+    const long sleeps = times_asleep();
     const Clock::time_point start = Clock::now();
-    if (!piece.shard->populate(piece.offset, piece.shard_nbytes)) return false;
-    const bool had_to_wait = Clock::now() - start > slow && major_faults() != faults;
+    if (!work()) return false;
+    const bool had_to_wait = Clock::now() - start > slow && times_asleep() != sleeps;
     if (had_to_wait != is_slow.load(std::memory_order_relaxed)) is_slow.store(had_to_wait, std::memory_order_relaxed);
     const std::lock_guard lock(mutex_);
     Stream& stream = stream_of(piece);
@@ -77,6 +77,16 @@ bool Paging::fetch(const Content::Piece& piece) noexcept {
         stream.is_slow = true;
     }
     return true;
+}
+
+bool Paging::fetch(const Content::Piece& piece) noexcept {
+    if (!active_) return true;
+    return watch(piece, [&] { return piece.shard->populate(piece.offset, piece.shard_nbytes); });
+}
+
+bool Paging::copy(const Content::Piece& piece, std::byte* out) noexcept {
+    if (!active_ || piece.shard == nullptr) return piece.copy_to(out);
+    return watch(piece, [&] { return piece.copy_to(out); });
 }
 
 Paging::Stream& Paging::stream_of(const Content::Piece& piece) noexcept {

@@ -42,6 +42,8 @@ public:
     }
     /// Brings a piece of a shard into memory; false if its bytes are not to be had.
     [[nodiscard]] bool fetch(const Content::Piece& piece) noexcept;
+    /// Puts a piece's bytes into `out` (Content::Piece::copy_to).
+    [[nodiscard]] bool copy(const Content::Piece& piece, std::byte* out) noexcept;
     /// A piece has been sent.
     void sent(const Content::Piece& piece) noexcept;
 
@@ -84,6 +86,9 @@ private:
     [[nodiscard]] std::size_t number(const Shard& shard) const noexcept {
         return static_cast<std::size_t>(&shard - shards_.data());
     }
+    /// Runs `work`, which reads the piece, and learns from it how slow the disk is.
+    template <typename Work>
+    [[nodiscard]] bool watch(const Content::Piece& piece, const Work& work) noexcept;
     [[nodiscard]] Stream& stream_of(const Content::Piece& piece) noexcept;
     [[nodiscard]] Range next_window(const Content::Piece& piece) noexcept;
     void release(const Recent& recent) const noexcept;
