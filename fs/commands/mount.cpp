@@ -12,6 +12,7 @@
 #include "core/path.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/daemon.hpp"
+#include "fs/fuse.hpp"
 #include "fs/log.hpp"
 #include "fs/options.hpp"
 #include "fs/privileges.hpp"
@@ -57,6 +58,21 @@ Model load(const MountOptions& options) {
     return model;
 }
 
+/// What the choice of a cache means here, where that is less than one might think.
+void say_what_cache_lacks(const Model& model, Cache cache) {
+#ifndef FUSE_CAP_DIRECT_IO_ALLOW_MMAP
+    if (cache == Cache::direct) {
+        complain(
+            "note: with cache=direct, files cannot be mapped as shared (MAP_SHARED): libfuse can allow that from 3.17 "
+            "on");
+    }
+#endif
+    const auto is_closed = [](const Shard& shard) { return !shard.is_open(); };
+    if (cache != Cache::keep && std::any_of(model.shards().begin(), model.shards().end(), is_closed)) {
+        complain("note: the shards could not be kept open (see `ulimit -n`), so that their pages stay cached");
+    }
+}
+
 }  // namespace
 
 ExitCode run_mount(const Arguments& arguments) {
@@ -69,6 +85,7 @@ ExitCode run_mount(const Arguments& arguments) {
     options.mountpoint = absolute_path(options.mountpoint);
     const Volume volume(load(options), options.separators);
     options.source = volume.model().location();
+    say_what_cache_lacks(volume.model(), options.cache);
     Served served(volume, options);
 
     ::malloc_trim(0);  // loading took several times what is kept
