@@ -165,7 +165,9 @@ private:
 /// waiting: neither a shard's disk nor bytes that must be made first.
 bool answers_from_memory(const fuse_buf& request) {
     const auto* const header = static_cast<const fuse_in_header*>(request.mem);
-    return header->opcode != FUSE_READ && Inode::from_number(header->nodeid).view == View::raw;
+    const Inode inode = Inode::from_number(header->nodeid);
+    if (header->opcode == FUSE_LOOKUP && inode == Inode{}) return false;  // it may be for .tensorfs
+    return header->opcode != FUSE_READ && inode.view == View::raw;
 }
 
 /// Waits for the next request without sleeping, for a short while: to be woken takes longer than most
