@@ -3,10 +3,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace tensorfs {
 namespace {
 
-constexpr std::uint64_t alignment = 4096;
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t least_alignment = 64;  // which the format asks for
+
+/// Of an array without elements only the header can be mapped, so that must not end with a page.
+std::uint64_t alignment_of(Shape shape) {
+    return std::find(shape.begin(), shape.end(), 0U) == shape.end() ? page : least_alignment;
+}
 
 // Magic, version, and the length of what follows: two bytes of it in version 1, four in version 2.
 constexpr std::uint64_t prefix_1 = 10;
@@ -19,23 +27,30 @@ std::string dict(std::string_view type, Shape shape) {
                        shape.size() == 1 ? "," : "");
 }
 
-std::uint64_t padded(std::uint64_t size) { return (size + alignment - 1) / alignment * alignment; }
+std::uint64_t padded(std::uint64_t size, std::uint64_t alignment) {
+    return (size + alignment - 1) / alignment * alignment;
+}
 
 /// With room for the newline.
-bool is_version_1(std::uint64_t dict_size) { return padded(prefix_1 + dict_size + 1) - prefix_1 <= longest_1; }
+bool is_version_1(std::uint64_t dict_size, std::uint64_t alignment) {
+    return padded(prefix_1 + dict_size + 1, alignment) - prefix_1 <= longest_1;
+}
 
-std::uint64_t size_with(std::uint64_t dict_size) {
-    return padded((is_version_1(dict_size) ? prefix_1 : prefix_2) + dict_size + 1);
+std::uint64_t size_with(std::uint64_t dict_size, std::uint64_t alignment) {
+    return padded((is_version_1(dict_size, alignment) ? prefix_1 : prefix_2) + dict_size + 1, alignment);
 }
 
 }  // namespace
 
-std::uint64_t npy_header_size(std::string_view type, Shape shape) { return size_with(dict(type, shape).size()); }
+std::uint64_t npy_header_size(std::string_view type, Shape shape) {
+    return size_with(dict(type, shape).size(), alignment_of(shape));
+}
 
 std::string npy_header(std::string_view type, Shape shape) {
     const std::string text = dict(type, shape);
-    const bool version_1 = is_version_1(text.size());
-    const std::uint64_t size = size_with(text.size());
+    const std::uint64_t alignment = alignment_of(shape);
+    const bool version_1 = is_version_1(text.size(), alignment);
+    const std::uint64_t size = size_with(text.size(), alignment);
     std::uint64_t length = size - (version_1 ? prefix_1 : prefix_2);
 
     std::string header = "\x93NUMPY";

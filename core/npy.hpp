@@ -11,7 +11,9 @@ namespace tensorfs {
 /// The header of a NumPy array file (.npy) with rows in C order, by NumPy's "NPY format": magic,
 /// version 1.0 (2.0 where the shape's text does not fit that), length, a Python dict as text, spaces
 /// and a newline. The array's data follows it, at a multiple of 4096 bytes: the format asks for 64,
-/// and so a mapping of the data begins with a page.
+/// and so a mapping of the data begins with a page. (Of an array without elements the header is padded
+/// to 64 alone: numpy.memmap maps from the page on where the data would begin, and nothing cannot be
+/// mapped.)
 ///
 /// Every rank can be written; NumPy reads up to 64 dimensions (32 before NumPy 2.0), and by default
 /// headers of up to 10,000 characters, which is more than those take.
