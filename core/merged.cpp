@@ -35,9 +35,10 @@ void write_header(const Model& model, const Write& write) {
     }
     std::uint64_t at = 0;
     std::string entry;
+    std::string storage;
     for (const Tensor& tensor : model.tensors()) {
         entry = separator;
-        entry += json_string(tensor.full_name());
+        entry += json_string(utf8_name(tensor, storage));
         fmt::format_to(std::back_inserter(entry), R"(:{{"dtype":"{}","shape":{},"data_offsets":[{},{}]}})",
                        to_string(tensor.dtype()), to_string(tensor.shape()), at, at + tensor.nbytes());
         write(entry);

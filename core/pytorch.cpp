@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,9 +114,9 @@ void write_tuple(Pickle& pickle, Shape values) {
 /// dimension of 0 counts as 1.
 std::vector<std::uint64_t> strides_of(Shape shape) {
     std::vector<std::uint64_t> strides(shape.size());
-    std::uint64_t stride = 1;
+    std::int64_t stride = 1;  // which PyTorch's strides are
     for (std::size_t i = shape.size(); i-- > 0;) {
-        strides[i] = stride;
+        strides[i] = static_cast<std::uint64_t>(stride);
         if (__builtin_mul_overflow(stride, std::max<std::uint64_t>(shape[i], 1), &stride)) {
             stride = std::numeric_limits<std::int64_t>::max();  // next to a 0: no element is there to be found
         }
@@ -153,10 +153,11 @@ void write_tensor(Pickle& pickle, const Tensor& tensor, std::size_t number) {
 
 std::string pickle_of(const Model& model) {
     Pickle pickle;
+    std::string storage;
     pickle.op(empty_dict);
     pickle.op(mark);
     for (std::size_t i = 0; i < model.tensors().size(); ++i) {
-        pickle.text(model.tensors()[i].full_name());
+        pickle.text(utf8_name(model.tensors()[i], storage));
         write_tensor(pickle, model.tensors()[i], i);
     }
     pickle.op(set_items);

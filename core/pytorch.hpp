@@ -7,7 +7,7 @@ namespace tensorfs {
 
 /// The whole model as a checkpoint that torch.load() reads, with weights_only and mmap, too: a zip
 /// archive of the tensors' bytes, a storage each, and a pickle (protocol 2) of a dict from full names
-/// to tensors.
+/// (utf8_name() in views.hpp) to tensors.
 ///
 /// Types that some PyTorch lacks are there bit for bit in a type of the same width that every PyTorch
 /// has: U16, U32 and U64 as int16, int32 and int64; the 8-bit floats as uint8; F4 and F6 as the packed

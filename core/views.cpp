@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "core/escape.hpp"
 #include "core/json_text.hpp"
 #include "core/npy.hpp"
 #include "core/widen.hpp"
@@ -13,6 +16,23 @@
 namespace tensorfs {
 
 Slice slice_of(const Tensor& tensor) { return {tensor.shard(), tensor.offset(), tensor.nbytes()}; }
+
+std::string_view utf8_name(const Tensor& tensor, std::string& storage) {
+    const std::string_view folder = tensor.full_name().substr(0, tensor.prefix());
+    bool is_utf8 = true;
+    storage.clear();
+    for (std::size_t at = 0, length = 0; at < folder.size(); at += std::max<std::size_t>(length, 1)) {
+        length = utf8_length(folder.substr(at));
+        if (length == 0) is_utf8 = false;
+        if (length == 0 || folder[at] == '%') {
+            fmt::format_to(std::back_inserter(storage), "%{:02X}", static_cast<unsigned char>(folder[at]));
+        } else {
+            storage += folder.substr(at, length);
+        }
+    }
+    if (is_utf8) return tensor.full_name();
+    return storage += tensor.name();
+}
 
 Content raw_view(const Tensor& tensor) {
     Content content;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/content.hpp"
 #include "core/model.hpp"
@@ -13,6 +14,11 @@ namespace tensorfs {
 
 /// Where a tensor's elements lie.
 Slice slice_of(const Tensor& tensor);
+
+/// A tensor's full name for files of the whole model, whose names must be UTF-8. A pipeline's folder can
+/// have a name that is not: then its bytes that are no characters, and its '%', are written as %XX. The
+/// result is a view of the tensor's name, or of `storage`.
+std::string_view utf8_name(const Tensor& tensor, std::string& storage);
 
 /// A tensor's elements as they lie in the shard: one slice.
 Content raw_view(const Tensor& tensor);

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/npy.hpp"
+#include "tests/contents.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 
@@ -11,6 +13,42 @@ using namespace tensorfs;
 using namespace tensorfs::tests;
 
 using Json = nlohmann::json;
+
+namespace {
+
+/// What NumPy is told of each type: by npy_view() and by f32_view().
+struct ArrayTypes {
+    std::string dtype, npy, f32;
+    bool is_packed = false;  // several elements in a byte
+    bool is_widened = false;
+};
+
+const std::vector<ArrayTypes> array_types{
+    {"BOOL", "|b1", "|b1"},
+    {"F4", "|u1", "<f4", true, true},
+    {"F6_E2M3", "|u1", "<f4", true, true},
+    {"F6_E3M2", "|u1", "<f4", true, true},
+    {"U8", "|u1", "|u1"},
+    {"I8", "|i1", "|i1"},
+    {"F8_E5M2", "|u1", "<f4", false, true},
+    {"F8_E4M3", "|u1", "<f4", false, true},
+    {"F8_E8M0", "|u1", "<f4", false, true},
+    {"F8_E4M3FNUZ", "|u1", "<f4", false, true},
+    {"F8_E5M2FNUZ", "|u1", "<f4", false, true},
+    {"I16", "<i2", "<i2"},
+    {"U16", "<u2", "<u2"},
+    {"F16", "<f2", "<f4", false, true},
+    {"BF16", "<u2", "<f4", false, true},
+    {"I32", "<i4", "<i4"},
+    {"U32", "<u4", "<u4"},
+    {"F32", "<f4", "<f4"},
+    {"C64", "<c8", "<c8"},
+    {"F64", "<f8", "<f8"},
+    {"I64", "<i8", "<i8"},
+    {"U64", "<u8", "<u8"},
+};
+
+}  // namespace
 
 TEST_CASE("a tensor's raw view is its slice of the shard") {
     const TemporaryFolder folder;
@@ -129,4 +167,60 @@ TEST_CASE("a tensor's line leaves out the path where there is none") {
     const Model model = load(folder / "m.safetensors");
     CHECK_FALSE(Json::parse(tensor_json(model, model.tensors()[0], "")).contains("path"));
     CHECK(Json::parse(tensor_json(model, model.tensors()[0], "x/a")).at("path") == "x/a");
+}
+
+TEST_CASE("as an array, a tensor of each type is a header and its bytes, or float32s where that is asked for") {
+    using Dims = std::vector<std::uint64_t>;
+    REQUIRE(array_types.size() == dtype_count);
+    for (const Dims& dims : {Dims{}, Dims{8}, Dims{2, 3, 4}, Dims{0}, Dims{3, 0, 5}, Dims{4, 1}, Dims{40, 100}}) {
+        const TemporaryFolder folder;
+        std::vector<Sample> samples;
+        for (const ArrayTypes& row : array_types) {
+            if (row.is_packed && dims.empty()) continue;  // half a byte is no tensor
+            std::uint64_t elements = 1;
+            for (const std::uint64_t dim : dims) elements *= dim;
+            const std::uint64_t nbytes = elements * bits(parse_dtype(row.dtype).value()) / 8;
+            samples.push_back({row.dtype, row.dtype, dims, sample_bytes(nbytes, samples.size())});
+        }
+        write_file(folder / "m.safetensors", safetensors_file(samples));
+        const Model model = load(folder / "m.safetensors");
+        for (const ArrayTypes& row : array_types) {
+            if (row.is_packed && dims.empty()) continue;
+            INFO(row.dtype << ' ' << to_string(Shape(dims)));
+            const Tensor& tensor = *find_tensor(model, row.dtype);
+            const std::string bytes = bytes_of(raw_view(tensor), model.shards());
+            const Dims packed{bytes.size()};
+
+            const Content npy = npy_view(tensor);
+            CHECK(bytes_of(npy, model.shards()) == npy_header(row.npy, row.is_packed ? packed : dims) + bytes);
+            CHECK(npy_view_size(tensor) == npy.size());
+
+            const Content f32 = f32_view(tensor);
+            const std::string values = row.is_widened ? widened_bytes(tensor.dtype(), bytes) : bytes;
+            CHECK(bytes_of(f32, model.shards()) == npy_header(row.f32, dims) + values);
+            CHECK(f32_view_size(tensor) == f32.size());
+        }
+    }
+}
+
+TEST_CASE("an array's data begins at a multiple of 4096, so that it can be mapped") {
+    const TemporaryFolder folder;
+    const std::vector<std::uint64_t> many(3000, 1);
+    write_file(folder / "m.safetensors",
+               safetensors_file({{"t", "BF16", {1}, "\x80\x3F"}, {"many", "F32", many, "1234"}}));
+    const Model model = load(folder / "m.safetensors");
+    for (const Tensor& tensor : model.tensors()) {
+        CHECK((npy_view(tensor).size() - tensor.nbytes()) % 4096 == 0);
+        CHECK((f32_view(tensor).size() - 4) % 4096 == 0);
+    }
+}
+
+TEST_CASE("a text of very many control characters is JSON in a moment") {
+    const std::string text(2'000'000, '\x7F');
+    const std::string json = json_string(text);
+    CHECK(json.size() == 2 + 6 * text.size());
+    CHECK(json.substr(0, 13) == "\"\\u007f\\u007f");
+    CHECK(json.substr(json.size() - 7) == "\\u007f\"");
+    CHECK(json_string("a\x7F"
+                      "b\x7F") == "\"a\\u007fb\\u007f\"");
 }

@@ -3,6 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/npy.hpp"
+#include "core/safetensors.hpp"
+#include "core/views.hpp"
+#include "tests/contents.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 
@@ -36,6 +40,11 @@ struct Shown {
         return node;
     }
 
+    [[nodiscard]] std::string content(const std::vector<std::string>& path) const {
+        const std::optional<Node> node = at(path);
+        REQUIRE(node.has_value());
+        return content(*node);
+    }
     [[nodiscard]] std::string content(const Node& node) const {
         std::vector<Content::Piece> pieces;
         Content storage;
@@ -160,6 +169,10 @@ TEST_CASE("a number that no node has is no node") {
     CHECK_FALSE(volume.node(Inode::from_number(0)).has_value());
     CHECK_FALSE(volume.node({View::raw, volume.tree().size()}).has_value());
     CHECK_FALSE(volume.node({View::flat, 6}).has_value());
+    CHECK_FALSE(volume.node({View::npy, volume.tree().size()}).has_value());
+    CHECK_FALSE(volume.node({View::f32, UINT32_MAX}).has_value());
+    CHECK_FALSE(volume.lookup({View::npy, 1000}, "a").has_value());
+    CHECK_FALSE(volume.node({View::hidden, 1}).has_value());  // that row of .tensorfs is a folder
     CHECK_FALSE(volume.node({View::hidden, 1000}).has_value());
     CHECK_FALSE(volume.node({View::hidden, UINT32_MAX}).has_value());
     CHECK_FALSE(volume.node({static_cast<View>(200), 0}).has_value());
@@ -176,6 +189,10 @@ TEST_CASE("two loads of a model number its nodes alike") {
                                                                   {"%"},
                                                                   {".tensorfs"},
                                                                   {".tensorfs", "tensors.json"},
+                                                                  {".tensorfs", "model.safetensors"},
+                                                                  {".tensorfs", "npy"},
+                                                                  {".tensorfs", "npy", "m", "layers", "2", "w.npy"},
+                                                                  {".tensorfs", "f32", "%.npy"},
                                                                   {".tensorfs", "flat", "m.layers.2.w"}}) {
         CHECK(first.at(path).value().inode.number() == second.at(path).value().inode.number());
     }
@@ -191,4 +208,127 @@ TEST_CASE("a model without tensors is an empty root with its hidden folder") {
     const Volume volume(load(folder / "m.safetensors"), "./");
     CHECK(volume.node(Inode{}).value().entries == 0);
     CHECK(volume.lookup(Inode{}, ".tensorfs").has_value());
+}
+
+TEST_CASE("the hidden folder has the views, and lists them by name") {
+    const Shown shown;
+    const Node hidden = shown.at({".tensorfs"}).value();
+    std::vector<std::string> names;
+    std::string storage;
+    for (std::uint32_t i = 0; i < hidden.entries; ++i) {
+        names.emplace_back(shown.volume->entry(hidden.inode, i, storage).name);
+    }
+    CHECK(names == std::vector<std::string>{"f32", "flat", "metadata.json", "model.safetensors", "npy", "problems.json",
+                                            "pytorch_model.bin", "tensors.json"});
+    CHECK(hidden.folders == 3);
+}
+
+TEST_CASE("the views' folders tell the same everywhere, and no number is another node's") {
+    for (const char* separators : {"./", "", "/"}) {
+        const Shown shown(separators);
+        std::set<std::uint64_t> numbers{1};
+        check_below(shown, *shown.volume->node(Inode{}), numbers);
+        for (const std::string view : {"flat", "npy", "f32"}) {
+            INFO(view << ", separators " << separators);
+            const Node folder = shown.at({".tensorfs", view}).value();
+            CHECK(folder.is_folder);
+            CHECK(shown.volume->parent(folder.inode) == shown.at({".tensorfs"}).value().inode);
+            CHECK(numbers.insert(folder.inode.number()).second);
+            check_below(shown, folder, numbers);
+        }
+        const std::size_t nodes = shown.volume->tree().size();
+        CHECK(numbers.size() == 3 * nodes + 6);  // of five tensors in one folder, besides
+    }
+}
+
+TEST_CASE("a view of the tree has the tree's folders, and its files with an ending") {
+    const Shown shown;
+    for (const std::string view : {"npy", "f32"}) {
+        CHECK(shown.at({".tensorfs", view, "m", "layers", "10", "w.npy"}).has_value());
+        CHECK(shown.at({".tensorfs", view, "m", "layers", "2", "w.scale.npy"}).has_value());
+        CHECK(shown.at({".tensorfs", view, "a", "b.npy"}).has_value());
+        CHECK(shown.at({".tensorfs", view, "%.npy"}).has_value());
+        CHECK_FALSE(shown.at({".tensorfs", view, "m", "layers", "10", "w"}).has_value());
+        CHECK_FALSE(shown.at({".tensorfs", view, "m.npy"}).has_value());
+        CHECK_FALSE(shown.at({".tensorfs", view, ".tensorfs"}).has_value());
+        const Node folder = shown.at({".tensorfs", view, "m"}).value();
+        REQUIRE(folder.sums != nullptr);
+        CHECK(folder.sums == shown.at({"m"}).value().sums);
+    }
+}
+
+TEST_CASE("below npy a tensor is an array of its elements, and below f32 of float32s") {
+    const Shown shown;
+    using Dims = std::vector<std::uint64_t>;
+    CHECK(shown.content({".tensorfs", "npy", "m", "layers", "10", "w.npy"}) ==
+          npy_header("|u1", Dims{3000}) + shown.weight);
+    CHECK(shown.content({".tensorfs", "f32", "m", "layers", "10", "w.npy"}) ==
+          npy_header("|u1", Dims{3000}) + shown.weight);
+    CHECK(shown.content({".tensorfs", "npy", "m", "layers", "2", "w.npy"}) ==
+          npy_header("<f2", Dims{2, 2}) + "abcdefgh");
+    CHECK(shown.content({".tensorfs", "f32", "m", "layers", "2", "w.npy"}) ==
+          npy_header("<f4", Dims{2, 2}) + widened_bytes(Dtype::F16, "abcdefgh"));
+    CHECK(shown.content({".tensorfs", "f32", "a", "b.npy"}) == npy_header("|i1", Dims{0}));
+    const Node node = shown.at({".tensorfs", "f32", "m", "layers", "2", "w.npy"}).value();
+    REQUIRE(node.tensor != nullptr);
+    CHECK(node.tensor->name() == "m.layers.2.w");
+    CHECK(node.nbytes == 4096 + 16);
+}
+
+TEST_CASE("a file beside a folder that has its name with the ending is there in the views, too") {
+    const TemporaryFolder folder;
+    write_file(folder / "m.safetensors",
+               safetensors_file({{"x", "U8", {1}, "1"}, {"x.npy/y", "U8", {1}, "2"}, {"x.npy/y.npy", "U8", {1}, "3"}}));
+    Shown shown("/");
+    shown.volume = std::make_unique<Volume>(load(folder / "m.safetensors"), "/");
+    for (const std::string view : {"npy", "f32"}) {
+        std::set<std::uint64_t> numbers;
+        check_below(shown, shown.at({".tensorfs", view}).value(), numbers);
+        const std::string header = npy_header("|u1", std::vector<std::uint64_t>{1});
+        CHECK(shown.at({".tensorfs", view, "x.npy"}).value().is_folder);
+        CHECK(shown.content({".tensorfs", view, "x%~0.npy"}) == header + "1");
+        CHECK(shown.content({".tensorfs", view, "x.npy", "y.npy"}) == header + "2");
+        CHECK(shown.content({".tensorfs", view, "x.npy", "y.npy.npy"}) == header + "3");
+    }
+}
+
+TEST_CASE("the whole model is a safetensors file and a zip archive in the hidden folder") {
+    const Shown shown;
+    const TemporaryFolder folder;
+    write_file(folder / "m.safetensors", shown.content({".tensorfs", "model.safetensors"}));
+    const Model model = load(folder / "m.safetensors");
+    CHECK(model.tensors().size() == 5);
+    CHECK(model.metadata()[0] == Metadata{{"format", "pt"}});
+    CHECK(bytes_of(raw_view(*find_tensor(model, "m.layers.10.w")), model.shards()) == shown.weight);
+    const std::string archive = shown.content({".tensorfs", "pytorch_model.bin"});
+    CHECK(archive.starts_with("PK\3\4"));
+    CHECK(contains(archive, shown.weight));
+}
+
+TEST_CASE("what cannot be made of a model is neither listed nor found") {
+    const TemporaryFolder folder;
+    // In ASCII each byte of this name takes six: more than a header may have.
+    write_file(folder / "m.safetensors", safetensors_file("{\"" + std::string(17'000'000, '\x7F') +
+                                                              R"(":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+                                                          "x"));
+    const Volume volume(load(folder / "m.safetensors"), "./");
+    const Node hidden = volume.lookup(Inode{}, ".tensorfs").value();
+    CHECK(hidden.entries == 7);
+    std::string storage;
+    for (std::uint32_t i = 0; i < hidden.entries; ++i) {
+        CHECK(volume.entry(hidden.inode, i, storage).name != "model.safetensors");
+    }
+    CHECK_FALSE(volume.lookup(hidden.inode, "model.safetensors").has_value());
+}
+
+TEST_CASE("the views of a model without tensors are empty folders, and files all the same") {
+    const TemporaryFolder folder;
+    write_file(folder / "m.safetensors", safetensors_file("{}", ""));
+    Shown shown;
+    shown.volume = std::make_unique<Volume>(load(folder / "m.safetensors"), "./");
+    std::set<std::uint64_t> numbers;
+    check_below(shown, shown.at({".tensorfs"}).value(), numbers);
+    CHECK(numbers.size() == 8);
+    CHECK(shown.at({".tensorfs", "npy"}).value().entries == 0);
+    CHECK(shown.content({".tensorfs", "model.safetensors"}) == safetensors_file("{}      ", ""));
 }
