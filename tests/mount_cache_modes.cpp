@@ -16,6 +16,7 @@ using namespace tensorfs::tests;
 namespace {
 
 constexpr std::size_t tensor_size = 40 << 20;
+constexpr std::size_t nearly_all = tensor_size * 9 / 10;  // the kernel may drop some pages at any time
 
 /// A model of one tensor, "big", that is on the disk and in no cache.
 std::string write_model(const TemporaryFolder& folder) {
@@ -45,8 +46,8 @@ TEST_CASE("with cache=keep, what was read stays in the shard's pages and in the 
     const std::string shard = write_model(folder);
     const Mounted mount(shard, {"-o", "cache=keep"});
     CHECK((read_file(mount / "big") == sample_bytes(tensor_size, 1)));
-    CHECK(resident_bytes(shard) >= tensor_size);
-    CHECK(resident_bytes(mount / "big") >= tensor_size);
+    CHECK(resident_bytes(shard) >= nearly_all);
+    CHECK(resident_bytes(mount / "big") >= nearly_all);
 }
 
 TEST_CASE("with cache=once, what was read stays in the mount's pages only") {
@@ -56,11 +57,10 @@ TEST_CASE("with cache=once, what was read stays in the mount's pages only") {
     if (resident_bytes(shard) != 0) SKIP_TEST("this filesystem keeps all files in memory");
     const Mounted mount(shard, {"-o", "cache=once"});
     CHECK((read_file(mount / "big") == sample_bytes(tensor_size, 1)));
-    CHECK(resident_bytes(mount / "big") >= tensor_size);
+    CHECK(resident_bytes(mount / "big") >= nearly_all);
     CHECK(resident_bytes(shard) <= 24 << 20);  // the last windows: no more however large the tensor is
-    const std::uint64_t reads = mount.requests("read");
+    CHECK(is_read_from_cache(mount, mount / "big"));
     CHECK((read_file(mount / "big") == sample_bytes(tensor_size, 1)));
-    CHECK(mount.requests("read") == reads);
 }
 
 TEST_CASE("with cache=direct, nothing stays, and each read is answered anew") {
@@ -70,9 +70,8 @@ TEST_CASE("with cache=direct, nothing stays, and each read is answered anew") {
     if (resident_bytes(shard) != 0) SKIP_TEST("this filesystem keeps all files in memory");
     const Mounted mount(shard, {"-o", "cache=direct"});
     CHECK((read_file(mount / "big") == sample_bytes(tensor_size, 1)));
-    const std::uint64_t reads = mount.requests("read");
+    CHECK_FALSE(is_read_from_cache(mount, mount / "big"));
     CHECK((read_file(mount / "big") == sample_bytes(tensor_size, 1)));
-    CHECK(mount.requests("read") >= 2 * reads);
     CHECK(resident_bytes(shard) <= 24 << 20);
 }
 

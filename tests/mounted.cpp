@@ -213,6 +213,15 @@ std::uint64_t Mounted::requests(const std::string& kind) const {
     return nlohmann::json::parse(stats).at("requests").at(kind).get<std::uint64_t>();
 }
 
+bool is_read_from_cache(const Mounted& mount, const std::string& path) {
+    for (int i = 0; i < 5; ++i) {
+        const std::uint64_t before = mount.requests("read");
+        read_file(path);
+        if (mount.requests("read") == before) return true;
+    }
+    return false;
+}
+
 std::optional<std::string> get_xattr(const std::string& path, const std::string& name, int* error) {
     std::string value(65536, '\0');
     const ssize_t got = ::lgetxattr(path.c_str(), name.c_str(), value.data(), value.size());

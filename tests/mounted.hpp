@@ -136,6 +136,10 @@ private:
     Child daemon_;
 };
 
+/// Whether a file of the mount can be read without a request for its bytes. Tries again a few times, since
+/// the kernel may drop a page whenever it likes; what is not kept at all is asked for every time.
+bool is_read_from_cache(const Mounted& mount, const std::string& path);
+
 /// An extended attribute's value; nothing where there is none. `error` is set to errno or 0.
 std::optional<std::string> get_xattr(const std::string& path, const std::string& name, int* error = nullptr);
 /// The names of a file's extended attributes, sorted.
