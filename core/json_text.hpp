@@ -9,9 +9,7 @@ namespace tensorfs {
 /// as \uXXXX. Bytes that are not UTF-8 become U+FFFD. `indent` as nlohmann's dump() takes it.
 template <typename Json>
 std::string json_text(const Json& document, int indent = -1) {
-    std::string text = document.dump(indent, ' ', true, Json::error_handler_t::replace);
-    for (std::size_t at = 0; (at = text.find('\x7F', at)) != std::string::npos;) text.replace(at, 1, "\\u007f");
-    return text;
+    return document.dump(indent, ' ', true, Json::error_handler_t::replace);
 }
 
 }  // namespace tensorfs

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace {
 
 constexpr std::uint64_t alignment = 8;  // as the reference's writer pads the header
 
+/// A JSON string as the reference writes it: UTF-8, in which names take the room that they took.
+std::string file_string(std::string_view text) { return nlohmann::json(text).dump(); }
+
 /// Writes the header's JSON piece by piece: `write(text)`.
 template <typename Write>
 void write_header(const Model& model, const Write& write) {
@@ -24,9 +28,9 @@ void write_header(const Model& model, const Write& write) {
         for (const auto& [key, value] : metadata) {
             if (!keys.insert(key).second) continue;
             write(keys.size() == 1 ? R"({"__metadata__":{)" : ",");
-            write(json_string(key));
+            write(file_string(key));
             write(":");
-            write(json_string(value));
+            write(file_string(value));
         }
     }
     if (!keys.empty()) {
@@ -38,7 +42,7 @@ void write_header(const Model& model, const Write& write) {
     std::string storage;
     for (const Tensor& tensor : model.tensors()) {
         entry = separator;
-        entry += json_string(utf8_name(tensor, storage));
+        entry += file_string(utf8_name(tensor, storage));
         fmt::format_to(std::back_inserter(entry), R"(:{{"dtype":"{}","shape":{},"data_offsets":[{},{}]}})",
                        to_string(tensor.dtype()), to_string(tensor.shape()), at, at + tensor.nbytes());
         write(entry);

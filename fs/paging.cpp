@@ -63,12 +63,15 @@ template <typename Work>
 bool Paging::watch(const Content::Piece& piece, const Work& work) noexcept {
     std::atomic<bool>& is_slow = is_slow_[number(*piece.shard)];
     // Pages are waited for one after the other; this asks for all of them first.
-    if (is_slow.load(std::memory_order_relaxed)) piece.shard->read_ahead(piece.offset, piece.shard_nbytes);
+    const bool was_slow = is_slow.load(std::memory_order_relaxed);
+    if (was_slow) piece.shard->read_ahead(piece.offset, piece.shard_nbytes);
     const long sleeps = times_asleep();
     const Clock::time_point start = Clock::now();
     if (!work()) return false;
     const bool had_to_wait = Clock::now() - start > slow && times_asleep() != sleeps;
-    if (had_to_wait != is_slow.load(std::memory_order_relaxed)) is_slow.store(had_to_wait, std::memory_order_relaxed);
+    if (had_to_wait != was_slow) is_slow.store(had_to_wait, std::memory_order_relaxed);
+    // Small READs at random places are many, and would wait for each other here for nothing.
+    if (!had_to_wait && !was_slow && prefers_copy(piece)) return true;
     const std::lock_guard lock(mutex_);
     Stream& stream = stream_of(piece);
     if (!had_to_wait) {
@@ -121,6 +124,7 @@ void Paging::sent(const Content::Piece& piece) noexcept {
     if (!active_) return;
     // What a copy took from the page cache was not mapped, but is to be dropped if it is not kept.
     const bool is_kept = prefers_copy(piece) && cache_ == Cache::keep;
+    if (is_kept && !is_slow_[number(*piece.shard)].load(std::memory_order_relaxed)) return;
     const std::uint64_t begin = piece.offset / largest_folio * largest_folio;
     const std::uint64_t end = (piece.offset + piece.shard_nbytes + largest_folio - 1) / largest_folio * largest_folio;
     const Range range{piece.shard, begin, std::min(end, piece.shard->size())};
