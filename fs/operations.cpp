@@ -1,23 +1,20 @@
 #include "fs/operations.hpp"
 
 #include <linux/limits.h>
-#include <sys/uio.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
-#include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
+#include "fs/answer.hpp"
+#include "fs/listing.hpp"
+#include "fs/served.hpp"
 #include "fs/xattr.hpp"
 
 namespace tensorfs {
 namespace {
 
-/// In seconds: for ever. (The kernel cuts it to what it can count.)
-constexpr double for_ever = 1e9;
 constexpr unsigned largest_request = 1 << 20;
 
 Served& served(fuse_req_t request) { return *static_cast<Served*>(fuse_req_userdata(request)); }
@@ -39,14 +36,6 @@ void answer(fuse_req_t request, Request kind, const Work& work) noexcept {
     if (error == 0) return;
     if (error == EIO || error == ENOMEM) from.stats.count_error();
     fuse_reply_err(request, error);
-}
-
-fuse_entry_param entry_param(const Node& node, const Owner& owner) {
-    fuse_entry_param entry{};
-    entry.ino = node.inode.number();
-    entry.attr = to_stat(node, owner);
-    entry.attr_timeout = entry.entry_timeout = for_ever;
-    return entry;
 }
 
 void init(void* user_data, fuse_conn_info* connection) {
@@ -122,77 +111,6 @@ void opendir(fuse_req_t request, fuse_ino_t, fuse_file_info* folder) {
 
 void release(fuse_req_t request, fuse_ino_t, fuse_file_info*) { fuse_reply_err(request, 0); }
 
-/// What is sent for a READ: the pieces of a content as memory. Small ones are copied, and so is what must
-/// be calculated.
-class Answer {
-public:
-    /// REQUIRES: `pieces` outlives it.
-    Answer(Served& from, const std::vector<Content::Piece>& pieces)
-        : from_(from), pieces_(pieces), copies_all_(pieces.size() > most_slices) {
-        slices_.reserve(std::min(pieces.size(), most_slices));
-        std::uint64_t copied = 0;
-        for (const Content::Piece& piece : pieces) copied += is_copied(piece) ? piece.nbytes : 0;
-        if (copied != 0) copies_ = std::make_unique_for_overwrite<std::byte[]>(copied);
-    }
-
-    /// Makes sure that all of it is what it was when mounted, and in memory. 0, or an errno value.
-    int prepare() {
-        std::byte* copy = copies_.get();
-        const Shard* checked = nullptr;
-        for (const Content::Piece& piece : pieces_) {
-            if (piece.shard != nullptr && piece.shard != checked) {
-                if (const int error = from_.faults.check(*piece.shard)) return error;
-                checked = piece.shard;
-            }
-            if (is_copied(piece)) {
-                if (!from_.paging.copy(piece, copy)) return from_.faults.unreadable(*piece.shard);
-                add(copy, piece.nbytes);
-                copy += piece.nbytes;
-            } else {
-                if (piece.shard != nullptr && !from_.paging.fetch(piece)) return from_.faults.unreadable(*piece.shard);
-                add(piece.data, piece.nbytes);
-            }
-        }
-        return 0;
-    }
-
-    void send(fuse_req_t request) {
-        // Should the bytes go between that check and here, the kernel answers EIO in our stead.
-        if (fuse_reply_iov(request, slices_.data(), static_cast<int>(slices_.size())) == 0) {
-            std::uint64_t bytes = 0;
-            for (const iovec& slice : slices_) bytes += slice.iov_len;
-            from_.stats.count_bytes(bytes);
-        } else {
-            from_.stats.count_error();
-        }
-        for (const Content::Piece& piece : pieces_) {
-            if (piece.shard != nullptr) from_.paging.sent(piece);
-        }
-    }
-
-private:
-    /// writev(2) takes IOV_MAX, which is 1024, one of them the reply's header.
-    static constexpr std::size_t most_slices = 512;
-
-    [[nodiscard]] bool is_copied(const Content::Piece& piece) const {
-        return copies_all_ || piece.is_widened() || (piece.shard != nullptr && from_.paging.prefers_copy(piece));
-    }
-
-    void add(const std::byte* data, std::uint64_t nbytes) {
-        if (!slices_.empty() && static_cast<std::byte*>(slices_.back().iov_base) + slices_.back().iov_len == data) {
-            slices_.back().iov_len += nbytes;
-        } else {
-            slices_.push_back({const_cast<std::byte*>(data), nbytes});  // writev only reads
-        }
-    }
-
-    Served& from_;
-    const std::vector<Content::Piece>& pieces_;
-    bool copies_all_;  // there are too many to be sent one by one
-    std::vector<iovec> slices_;
-    std::unique_ptr<std::byte[]> copies_;
-};
-
 void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, fuse_file_info*) {
     answer(request, Request::read, [&](Served& from) {
         const std::optional<Node> node = from.volume.node(Inode::from_number(number));
@@ -209,53 +127,6 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
         return 0;
     });
 }
-
-/// One reply to READDIR or READDIRPLUS, filled entry by entry.
-class Listing {
-public:
-    Listing(fuse_req_t request, const Owner& owner, std::size_t size, bool plus)
-        : request_(request),
-          owner_(owner),
-          size_(size),
-          plus_(plus),
-          buffer_(std::make_unique_for_overwrite<char[]>(size)) {}
-
-    /// Adds an entry with its attributes if the kernel wants any; `next` is where the listing goes
-    /// on behind it. False if it does not fit.
-    bool add(std::string_view name, const Node& node, std::uint32_t next) {
-        return append(name, entry_param(node, owner_), next);
-    }
-
-    /// Adds an entry that is not looked up along with it.
-    bool add_bare(std::string_view name, Inode inode, bool is_folder, std::uint32_t next) {
-        fuse_entry_param entry{};  // node id 0: only the name counts
-        entry.attr.st_ino = inode.number();
-        entry.attr.st_mode = is_folder ? S_IFDIR : S_IFREG;
-        return append(name, entry, next);
-    }
-
-    void reply() { fuse_reply_buf(request_, buffer_.get(), used_); }
-
-private:
-    bool append(std::string_view name, const fuse_entry_param& entry, std::uint32_t next) {
-        std::array<char, NAME_MAX + 1> text{};
-        name.copy(text.data(), text.size() - 1);
-        char* const at = buffer_.get() + used_;
-        const std::size_t left = size_ - used_;
-        const std::size_t needed = plus_ ? fuse_add_direntry_plus(request_, at, left, text.data(), &entry, next)
-                                         : fuse_add_direntry(request_, at, left, text.data(), &entry.attr, next);
-        if (needed > left) return false;
-        used_ += needed;
-        return true;
-    }
-
-    fuse_req_t request_;
-    const Owner& owner_;
-    std::size_t size_;
-    bool plus_;
-    std::unique_ptr<char[]> buffer_;
-    std::size_t used_ = 0;
-};
 
 /// A folder's offsets: 0 is ".", 1 is "..", and 2 + i its entry i.
 void list(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, bool plus) {

@@ -7,20 +7,17 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <optional>
 #include <system_error>
 
 #include "core/escape.hpp"
+#include "fs/fuse_arguments.hpp"
 #include "fs/log.hpp"
-#include "fs/mounts.hpp"
+#include "fs/mountpoint.hpp"
 #include "fs/terminal.hpp"
 
 namespace tensorfs {
@@ -52,114 +49,6 @@ Descriptor block_signals() {
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     return Descriptor(::signalfd(-1, &set, SFD_CLOEXEC));
 }
-
-[[noreturn]] void refuse_mountpoint(const std::string& path, std::string_view why) {
-    throw Failure(ExitCode::mountpoint, fmt::format("cannot mount on {}: {}", printable(path), why));
-}
-
-/// `path` as the kernel's table of mounts has it, without symbolic links; a dead mount at its end
-/// cannot be followed.
-std::string real_path(const std::string& path) {
-    std::error_code error;
-    std::filesystem::path real = std::filesystem::canonical(path, error);
-    if (!error) return real.string();
-    const std::filesystem::path given(path);
-    real = std::filesystem::canonical(given.parent_path(), error);
-    return error ? path : (real / given.filename()).string();
-}
-
-/// Checks the mount point and clears a mount of ours whose daemon was killed.
-void check_mountpoint(const std::string& path) {
-    const std::optional<Mount> there = find_mount(real_path(path));
-    const bool is_ours = there && there->type == "fuse.tensorfs";
-    if (is_dead_mount(path)) {
-        if (!is_ours || !detach(path)) {
-            refuse_mountpoint(path, fmt::format("a mount whose daemon is gone is still there; clear it with "
-                                                "`fusermount3 -uz {}`",
-                                                printable(path)));
-        }
-        spdlog::warn("{}: cleared a mount whose daemon was gone", printable(path));
-    } else if (is_ours) {
-        refuse_mountpoint(path, "a model is mounted there already");
-    }
-    struct stat found {};
-    if (::stat(path.c_str(), &found) != 0) {
-        refuse_mountpoint(path, errno == ENOENT ? "there is no such folder" : message(errno));
-    }
-    if (!S_ISDIR(found.st_mode)) refuse_mountpoint(path, "it is not a folder");
-}
-
-/// Lets the kernel read ahead in larger steps than its 128 KiB, which only root can have. What it maps
-/// is then sent in fewer requests. Where it cannot be had, reading is slower, and that is all.
-void raise_read_ahead(const std::string& mountpoint) {
-    constexpr int kib = 512;
-    const std::optional<Mount> mount = find_mount(mountpoint);
-    if (!mount) return;
-    std::ofstream file(fmt::format("/sys/class/bdi/{}/read_ahead_kb", mount->device));
-    file << kib << std::flush;
-    if (!file) spdlog::debug("{}: read-ahead stays as the kernel has it", printable(mountpoint));
-}
-
-/// What may have kept an ordinary user from mounting; libfuse and fusermount3 have said the rest.
-std::string advice(const MountOptions& options) {
-    if (::geteuid() == 0) return {};
-    for (const std::string& option : options.fuse) {
-        if (option == "allow_other" || option == "allow_root") {
-            return fmt::format(" ({} needs the line `user_allow_other` in /etc/fuse.conf)", option);
-        }
-    }
-    return " (fusermount3, from the package fuse3, mounts for ordinary users)";
-}
-
-void check_fuse() {
-    const Descriptor device(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
-    if (device) return;
-    const int error = errno;
-    std::string_view hint;
-    if (error == ENOENT || error == ENODEV || error == ENXIO) {
-        hint = " (load the kernel module with `modprobe fuse`; give a container --device /dev/fuse)";
-    } else if (error == EACCES || error == EPERM) {
-        hint =
-            " (this user, or this container, may not use it; give a container --device /dev/fuse --cap-add SYS_ADMIN)";
-    }
-    throw Failure(ExitCode::no_fuse, fmt::format("cannot open /dev/fuse: {}{}", message(error), hint));
-}
-
-/// The options for libfuse, escaped as its parser asks.
-class FuseArguments {
-public:
-    explicit FuseArguments(const MountOptions& options) {
-        add("tensorfs");
-        std::string list = "ro,nosuid,nodev,noexec,default_permissions,subtype=tensorfs";
-        char* text = ::strdup(list.c_str());
-        bool named = false;
-        for (const std::string& option : options.fuse) {
-            add_to(&text, option);
-            named = named || option.starts_with("fsname=");
-        }
-        if (!named) add_to(&text, "fsname=" + options.source);
-        list = text;
-        std::free(text);
-        add("-o");
-        add(list);
-        if (options.debug) add("-d");
-    }
-    ~FuseArguments() { fuse_opt_free_args(&arguments_); }
-    FuseArguments(const FuseArguments&) = delete;
-    FuseArguments& operator=(const FuseArguments&) = delete;
-
-    fuse_args* get() { return &arguments_; }
-
-private:
-    static void add_to(char** list, const std::string& option) {
-        if (fuse_opt_add_opt_escaped(list, option.c_str()) != 0) throw std::bad_alloc();
-    }
-    void add(const std::string& argument) {
-        if (fuse_opt_add_arg(&arguments_, argument.c_str()) != 0) throw std::bad_alloc();
-    }
-
-    fuse_args arguments_ = FUSE_ARGS_INIT(0, nullptr);
-};
 
 /// Whether a request that was received is answered from the tree alone, so that nothing can keep it
 /// waiting: neither a shard's disk nor bytes that must be made first.

@@ -10,6 +10,7 @@
 #include "core/descriptor.hpp"
 #include "fs/operations.hpp"
 #include "fs/options.hpp"
+#include "fs/served.hpp"
 
 namespace tensorfs {
 

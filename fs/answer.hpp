@@ -1,0 +1,38 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "core/content.hpp"
+#include "fs/fuse.hpp"
+#include "fs/served.hpp"
+
+namespace tensorfs {
+
+/// What is sent for a READ: the pieces of a content as memory. Small ones are copied, and so is what must
+/// be calculated.
+class Answer {
+public:
+    /// REQUIRES: `pieces` outlives it.
+    Answer(Served& from, const std::vector<Content::Piece>& pieces);
+
+    /// Makes sure that all of it is what it was when mounted, and in memory. 0, or an errno value.
+    int prepare();
+    /// Replies. REQUIRES: prepare() answered 0.
+    void send(fuse_req_t request);
+
+private:
+    [[nodiscard]] bool is_copied(const Content::Piece& piece) const;
+    void add(const std::byte* data, std::uint64_t nbytes);
+
+    Served& from_;
+    const std::vector<Content::Piece>& pieces_;
+    bool copies_all_;  // there are too many to be sent one by one
+    std::vector<iovec> slices_;
+    std::unique_ptr<std::byte[]> copies_;
+};
+
+}  // namespace tensorfs

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "fs/fuse.hpp"
+#include "fs/options.hpp"
+
+namespace tensorfs {
+
+/// Throws Failure (no_fuse), with what can be done, unless this process may use /dev/fuse.
+void check_fuse();
+
+/// What may have kept an ordinary user from mounting, in brackets, or nothing; libfuse and fusermount3
+/// have said the rest.
+std::string advice(const MountOptions& options);
+
+/// The options for libfuse, escaped as its parser asks.
+class FuseArguments {
+public:
+    explicit FuseArguments(const MountOptions& options);
+    ~FuseArguments() { fuse_opt_free_args(&arguments_); }
+    FuseArguments(const FuseArguments&) = delete;
+    FuseArguments& operator=(const FuseArguments&) = delete;
+
+    fuse_args* get() { return &arguments_; }
+
+private:
+    void add(const std::string& argument);
+
+    fuse_args arguments_ = FUSE_ARGS_INIT(0, nullptr);
+};
+
+}  // namespace tensorfs

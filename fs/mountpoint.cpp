@@ -1,0 +1,64 @@
+#include "fs/mountpoint.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+#include "core/escape.hpp"
+#include "fs/log.hpp"
+#include "fs/mounts.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+[[noreturn]] void refuse_mountpoint(const std::string& path, std::string_view why) {
+    throw Failure(ExitCode::mountpoint, fmt::format("cannot mount on {}: {}", printable(path), why));
+}
+
+}  // namespace
+
+std::string real_path(const std::string& path) {
+    std::error_code error;
+    std::filesystem::path real = std::filesystem::canonical(path, error);
+    if (!error) return real.string();
+    const std::filesystem::path given(path);
+    real = std::filesystem::canonical(given.parent_path(), error);
+    return error ? path : (real / given.filename()).string();
+}
+
+void check_mountpoint(const std::string& path) {
+    const std::optional<Mount> there = find_mount(real_path(path));
+    const bool is_ours = there && there->type == "fuse.tensorfs";
+    if (is_dead_mount(path)) {
+        if (!is_ours || !detach(path)) {
+            refuse_mountpoint(path, fmt::format("a mount whose daemon is gone is still there; clear it with "
+                                                "`fusermount3 -uz {}`",
+                                                printable(path)));
+        }
+        spdlog::warn("{}: cleared a mount whose daemon was gone", printable(path));
+    } else if (is_ours) {
+        refuse_mountpoint(path, "a model is mounted there already");
+    }
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) {
+        refuse_mountpoint(path, errno == ENOENT ? "there is no such folder" : std::generic_category().message(errno));
+    }
+    if (!S_ISDIR(found.st_mode)) refuse_mountpoint(path, "it is not a folder");
+}
+
+void raise_read_ahead(const std::string& mountpoint) {
+    constexpr int kib = 512;
+    const std::optional<Mount> mount = find_mount(mountpoint);
+    if (!mount) return;
+    std::ofstream file(fmt::format("/sys/class/bdi/{}/read_ahead_kb", mount->device));
+    file << kib << std::flush;
+    if (!file) spdlog::debug("{}: read-ahead stays as the kernel has it", printable(mountpoint));
+}
+
+}  // namespace tensorfs
