@@ -17,20 +17,30 @@ namespace tensorfs {
 
 Slice slice_of(const Tensor& tensor) { return {tensor.shard(), tensor.offset(), tensor.nbytes()}; }
 
+namespace {
+
+/// Whether "%" and two hexadecimal digits as escaping writes them stand there.
+bool is_escape(std::string_view text) {
+    const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'); };
+    return text.size() >= 3 && text[0] == '%' && is_digit(text[1]) && is_digit(text[2]);
+}
+
+}  // namespace
+
 std::string_view utf8_name(const Tensor& tensor, std::string& storage) {
     const std::string_view folder = tensor.full_name().substr(0, tensor.prefix());
-    bool is_utf8 = true;
+    bool is_as_it_is = true;
     storage.clear();
     for (std::size_t at = 0, length = 0; at < folder.size(); at += std::max<std::size_t>(length, 1)) {
         length = utf8_length(folder.substr(at));
-        if (length == 0) is_utf8 = false;
+        if (length == 0 || is_escape(folder.substr(at))) is_as_it_is = false;
         if (length == 0 || folder[at] == '%') {
             fmt::format_to(std::back_inserter(storage), "%{:02X}", static_cast<unsigned char>(folder[at]));
         } else {
             storage += folder.substr(at, length);
         }
     }
-    if (is_utf8) return tensor.full_name();
+    if (is_as_it_is) return tensor.full_name();
     return storage += tensor.name();
 }
 

@@ -1,7 +1,11 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <exception>
 #include <new>
 
@@ -21,6 +25,17 @@ void allow_many_files() {
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);  // if it cannot be had, the loader does with less
+}
+
+/// Whoever starts this may have closed standard streams. What is opened next would take their place, and be
+/// written over: a shard, even. Something that refuses to be read or written stands there instead.
+void fill_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
+            // The lowest number is taken: just this one. It stays open to the end.
+            static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+        }
+    }
 }
 
 ExitCode run(Arguments arguments) {
@@ -47,6 +62,7 @@ ExitCode run(Arguments arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    fill_standard_streams();
     allow_many_files();
     ExitCode code = ExitCode::internal;
     try {

@@ -2,6 +2,8 @@
 
 #include <spawn.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +48,19 @@ std::optional<Mount> find_mount(const std::string& path) {
         if (words >> mount.type) found = mount;
     }
     return found;
+}
+
+bool is_in_mount(const std::string& path) {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) return false;
+    const std::string device = std::to_string(major(found.st_dev)) + ':' + std::to_string(minor(found.st_dev));
+    std::ifstream table("/proc/self/mountinfo");
+    for (std::string line; std::getline(table, line);) {
+        if (line.find(' ' + device + ' ') != std::string::npos && line.find(" - fuse.tensorfs ") != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool is_dead_mount(const std::string& path) {

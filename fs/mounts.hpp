@@ -15,6 +15,9 @@ struct Mount {
 /// `path` is absolute and without symbolic links. The filesystem itself is not asked.
 std::optional<Mount> find_mount(const std::string& path);
 
+/// Whether something is there that is in a mount of tensorfs.
+bool is_in_mount(const std::string& path);
+
 /// Whether a FUSE filesystem is there whose daemon has gone.
 bool is_dead_mount(const std::string& path);
 

@@ -18,6 +18,7 @@
 #include "fs/fuse_arguments.hpp"
 #include "fs/log.hpp"
 #include "fs/mountpoint.hpp"
+#include "fs/privileges.hpp"
 #include "fs/terminal.hpp"
 
 namespace tensorfs {
@@ -88,7 +89,12 @@ Session::Session(const MountOptions& options, Served& served)
     FuseArguments arguments(options);
     session_.reset(fuse_session_new(arguments.get(), &operations(), sizeof(fuse_lowlevel_ops), &served));
     if (!session_) throw Failure(ExitCode::mount_failed, "libfuse does not take the mount options");
+    // A thread that cannot be had is found out now, while there is nothing to be unmounted: for an
+    // ordinary user that takes another process.
+    if (!add_worker()) throw Failure(ExitCode::internal, "cannot start a thread");
     if (fuse_session_mount(session_.get(), mountpoint_.c_str()) != 0) {
+        let_work(Start::never);
+        workers_.front().join();
         throw Failure(ExitCode::mount_failed,
                       fmt::format("cannot mount on {}{}", printable(mountpoint_), advice(options)));
     }
@@ -98,7 +104,7 @@ Session::Session(const MountOptions& options, Served& served)
 Session::~Session() { stop(); }
 
 void Session::start() {
-    if (!add_worker()) throw Failure(ExitCode::internal, "cannot start a thread");
+    let_work(Start::now);
     // Asking the mount ourselves would be simpler, and could hang for good: a process that is killed
     // while it waits for itself can neither answer nor end.
     std::array<pollfd, 2> sources{{{answering_.get(), POLLIN, 0}, {finished_.get(), POLLIN, 0}}};
@@ -126,6 +132,7 @@ void Session::wait() {
 void Session::stop() {
     fuse_session* const session = session_.get();
     if (session == nullptr) return;
+    if (start_.load() == Start::not_yet) let_work(Start::never);
     fuse_session_exit(session);
     // The flag is seen only by those who look: wake the others, again until none is left, since a
     // signal can come just before a read. Requests under way are answered first, unless a shard's
@@ -149,6 +156,11 @@ void Session::stop() {
     mounted_ = false;
 }
 
+void Session::let_work(Start start) {
+    start_.store(start);
+    start_.notify_all();
+}
+
 bool Session::add_worker() {
     const std::lock_guard lock(mutex_);
     if (workers_.size() >= most_workers_) return false;
@@ -166,9 +178,11 @@ bool Session::add_worker() {
 
 /// A worker's life: counted in waiting_ and working_ by whoever started it.
 void Session::work() {
+    start_.wait(Start::not_yet);
+    if (!is_answering_.load()) drop_privileges();  // which each thread has of its own; later ones have this one's
     fuse_session* const session = session_.get();
     fuse_buf buffer{};
-    while (fuse_session_exited(session) == 0) {
+    while (start_.load() == Start::now && fuse_session_exited(session) == 0) {
         const int got = fuse_session_receive_buf(session, &buffer);
         if (got == -EINTR || got == -EAGAIN) continue;
         if (got <= 0) break;  // unmounted, or the device failed: libfuse has said so

@@ -39,8 +39,11 @@ public:
     void wait();
 
 private:
+    enum class Start : std::uint8_t { not_yet, now, never };
+
     void work();
     bool add_worker();
+    void let_work(Start start);
     void stop();
 
     std::string mountpoint_;
@@ -52,6 +55,8 @@ private:
     Descriptor finished_;   // an eventfd: the last worker has gone
     std::unique_ptr<fuse_session, void (*)(fuse_session*)> session_;
     bool mounted_ = false;
+
+    std::atomic<Start> start_{Start::not_yet};  // what the first worker waits for
 
     std::mutex mutex_;
     std::vector<std::thread> workers_;  // grows only; under mutex_

@@ -23,7 +23,11 @@ ExitCode code_of(Kind kind) {
 
 }  // namespace
 
-void complain(std::string_view text) { fmt::print(stderr, "tensorfs: {}\n", text); }
+void complain(std::string_view text) {
+    // Where even this cannot be written, the exit code must do.
+    const std::string line = fmt::format("tensorfs: {}\n", text);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
 
 void print(std::string_view text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;

@@ -36,6 +36,7 @@ TEST_CASE("a scalar is a number by itself, and an array without elements is empt
     CHECK(text_of<float>(Dtype::F32, {}, {-2.0F}) == "-2.0");
     CHECK(text_of<float>(Dtype::F32, {}, {1e-5F}) == "1e-05");
     CHECK(text_of<double>(Dtype::F64, {}, {1.25e20}) == "1.25e+20");
+    CHECK(text_of<double>(Dtype::F64, {}, {5e-324}) == "5e-324");
     CHECK(text_of<float>(Dtype::F32, {}, {-HUGE_VALF}) == "-inf");
     CHECK(text_of<float>(Dtype::C64, {}, {1.0F, -2.5F}) == "(1-2.5j)");
     CHECK(text_of<std::int64_t>(Dtype::I64, {}, {-7}) == "-7");

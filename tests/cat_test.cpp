@@ -1,6 +1,7 @@
 // `tensorfs cat`: tensors without a mount.
 
 #include <cstring>
+#include <filesystem>
 
 #include "core/npy.hpp"
 #include "tests/expect.hpp"
@@ -81,6 +82,39 @@ TEST_CASE("cat writes slices, in every format") {
     CHECK(model.out({"bf", "--format", "f32", "--slice", ":,1"}) ==
           npy_header("<f4", std::vector<std::uint64_t>{2}) + bytes_of<float>({2, -4}));
     CHECK(model.out({"f4", "--format", "text", "--slice", "1:3"}) == "[1.  1.5]\n");
+}
+
+TEST_CASE("a step as long as can be takes the first element, and reads no more") {
+    const Written model;
+    CHECK(model.out({"big", "--slice", "::9223372036854775807,0"}) == model.big.substr(0, 2));
+    CHECK(model.out({"big", "--slice", "0,::4611686018427387904"}) == model.big.substr(0, 2));
+    CHECK(model.out({"big", "--slice", ":,::999"}).size() == rows * 2 * 2);
+}
+
+TEST_CASE("a tensor is found by its name as ls shows it, where that cannot be typed") {
+    const TemporaryFolder folder;
+    write_file(folder / "m.safetensors", safetensors_file({{std::string("a\0\x1B", 3), "U8", {1}, "x"}}));
+    CHECK(run_program({"cat", folder / "m.safetensors", "a\\x00\\x1B"}).out == "x");
+}
+
+TEST_CASE("of any shape, what is shown as text is shown at once, or it is said that it is too much") {
+    const TemporaryFolder folder;
+    const std::vector<std::uint64_t> deep(20'000, 1);
+    const std::vector<std::uint64_t> many(22, 2);
+    write_file(folder / "m.safetensors",
+               safetensors_file({{"deep", "U8", deep, "x"}, {"many", "U8", many, std::string(1 << 22, 'x')}}));
+    const auto text = [&](const std::string& name) {
+        return run_program({"cat", folder / "m.safetensors", name, "--format", "text"});
+    };
+    CHECK(text("deep").code == 2);
+    CHECK(contains(text("deep").err, "20000 dimensions cannot be shown"));
+    CHECK(text("many").code == 2);
+    write_file(folder / "wide.safetensors",
+               safetensors_file(R"({"t":{"dtype":"U8","shape":[4294967296,2],"data_offsets":[0,8589934592]}})", ""));
+    std::filesystem::resize_file(folder / "wide.safetensors",
+                                 std::filesystem::file_size(folder / "wide.safetensors") + 8589934592U);
+    CHECK(run_program({"cat", folder / "wide.safetensors", "t", "--slice", ":,1", "--format", "text"}).out ==
+          "[0 0 0 ... 0 0 0]\n");
 }
 
 TEST_CASE("cat shows a tensor as NumPy prints an array, shortened if it is large") {

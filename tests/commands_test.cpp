@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -246,4 +247,19 @@ TEST_CASE("an answer that cannot be written is a failure") {
         CHECK(outcome.code == 9);
         CHECK(contains(outcome.err, "No space left on device"));
     }
+}
+
+TEST_CASE("a message that cannot be printed changes no exit code") {
+    const TemporaryFolder folder;
+    const auto code_of = [&](const std::string& arguments) {
+        return std::system(("'" TENSORFS_PROGRAM "' " + arguments).c_str()) >> 8;
+    };
+    for (const std::string where : {"2>&-", "2>/dev/full"}) {
+        CHECK(code_of("ls /nonexistent " + where) == 3);
+        CHECK(code_of("--bogus " + where) == 2);
+        CHECK(code_of("/nonexistent /nonexistent " + where) == 3);
+    }
+    write_model(folder);
+    CHECK(code_of("ls '" + (folder / "m") + "' >&-") == 9);
+    CHECK(code_of("ls '" + (folder / "m") + "' >&- 2>&-") == 9);
 }

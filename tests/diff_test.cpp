@@ -82,6 +82,31 @@ TEST_CASE("zeros of both signs differ in their bits, and by nothing") {
     CHECK(different.out == "z: 1 of 1 element differ, by 0 at most and 0 on average\n");
 }
 
+TEST_CASE("NaNs of other bits differ, in every type that has them") {
+    const auto differs = [](const std::string& dtype, const std::string& a, const std::string& b) {
+        INFO(dtype);
+        const Outcome different = diff({{"n", dtype, {1}, a}}, {{"n", dtype, {1}, b}});
+        CHECK(different.code == 1);
+        CHECK(contains(different.out, "n: 1 of 1 element differ"));
+        CHECK(contains(different.out, "1 of them NaN"));
+    };
+    differs("BF16", "\x81\x7F", "\xC1\x7F");
+    differs("F16", "\x01\x7C", std::string("\x01\x7E", 2));
+    differs("F8_E5M2", "\x7D", "\x7F");
+    differs("F32", std::string("\x01\x00\x80\x7F", 4), std::string("\x01\x00\xC0\x7F", 4));
+    differs("C64", std::string("\x01\x00\x80\x7F\0\0\0\0", 8), std::string("\x01\x00\xC0\x7F\0\0\0\0", 8));
+}
+
+TEST_CASE("narrow, wide and complex floats differ by what their values differ") {
+    const auto line = [](const std::string& dtype, std::uint64_t count, const std::string& a, const std::string& b) {
+        return diff({{"x", dtype, {count}, a}}, {{"x", dtype, {count}, b}}).out;
+    };
+    CHECK(line("F4", 2, "\x21", "\x31") == "x: 1 of 2 elements differ, by 0.5 at most and 0.25 on average\n");
+    CHECK(line("F8_E4M3", 1, "\x38", "\x40") == "x: 1 of 1 element differ, by 1 at most and 1 on average\n");
+    CHECK(line("C64", 1, floats({1, 2}), floats({4, 6})) ==
+          "x: 1 of 1 element differ, by 5 at most and 5 on average\n");
+}
+
 TEST_CASE("trouble with either model is 2, as diff has it") {
     const TemporaryFolder folder;
     write_file(folder / "a.safetensors", safetensors_file({{"a", "U8", {1}, "x"}}));
@@ -89,6 +114,15 @@ TEST_CASE("trouble with either model is 2, as diff has it") {
     CHECK(run_program({"diff", folder / "a.safetensors", folder / "none"}).code == 2);
     CHECK(run_program({"diff", folder / "bad.safetensors", folder / "a.safetensors"}).code == 2);
     CHECK(run_program({"diff", folder / "a.safetensors"}).code == 2);
+}
+
+TEST_CASE("sum follows the separators of the mount that it is for, and names no standard input") {
+    const TemporaryFolder folder;
+    write_file(folder / "m.safetensors", safetensors_file({{"-", "U8", {0}, ""}, {"a.b", "U8", {0}, ""}}));
+    const std::string none = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    CHECK(run_program({"sum", folder / "m.safetensors"}).out == none + "  ./-\n" + none + "  a/b\n");
+    CHECK(run_program({"sum", folder / "m.safetensors", "-o", "separators="}).out ==
+          none + "  ./-\n" + none + "  a.b\n");
 }
 
 TEST_CASE("sum prints a line for each tensor as sha256sum does, in the order of the tree") {

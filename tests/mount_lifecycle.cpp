@@ -211,3 +211,20 @@ TEST_CASE("what a killed daemon leaves behind is cleared by who mounts there aga
     CHECK(unmount(mount.path()));
     CHECK_FALSE(mount.is_mounted());
 }
+
+TEST_CASE("a mount works whichever standard streams were closed when it was started") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    for (int i = 0; i < 4; ++i) {
+        write_file(folder / (std::to_string(i) + ".safetensors"),
+                   safetensors_file({{"t" + std::to_string(i), "U8", {5}, "bytes"}}));
+    }
+    for (const std::string closed : {"<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
+        INFO(closed);
+        const MountPoint at;
+        CHECK(run_shell("timeout 30 \"$0\" \"$1\" \"$2\" " + closed, {program(), folder.path().string(), at.path()})
+                  .code == 0);
+        for (int i = 0; i < 4; ++i) CHECK(read_file(at / ("t" + std::to_string(i))) == "bytes");
+        CHECK(unmount(at.path()));
+    }
+}

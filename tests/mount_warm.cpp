@@ -50,3 +50,11 @@ TEST_CASE("a folder, a file or what matches a pattern of a mount is warmed alone
     CHECK(none.code == 3);
     CHECK(none.err == "tensorfs: no tensor's name matches \"c.*\"\n");
 }
+
+TEST_CASE("the hidden folder of a mount can be warmed, too") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const Mounted mount(write_model(folder));
+    CHECK(run({program(), "warm", mount / ".tensorfs/npy"}).out.find("2 tensors") == 0);
+    CHECK(run({program(), "warm", mount / ".tensorfs"}).code == 0);
+}

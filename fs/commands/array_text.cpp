@@ -175,7 +175,9 @@ std::vector<Element> elements_of(Dtype dtype, std::span<const std::byte> bytes) 
 
 std::uint64_t Shown::elements() const {
     std::uint64_t product = 1;
-    for (const auto& indices : places) product *= indices.size();
+    for (const auto& indices : places) {
+        if (__builtin_mul_overflow(product, std::uint64_t{indices.size()}, &product)) return UINT64_MAX;
+    }
     return product;
 }
 

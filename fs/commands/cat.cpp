@@ -78,8 +78,16 @@ void write_selection(const Model& model, const Elements& elements, const Selecti
             write_bytes(model, run.first * elements.size, run.count * elements.size, elements.content, out);
             return;
         }
+        if (run.step > block / elements.size) {  // too far apart to read what is between
+            buffer.resize(elements.size);
+            for (std::uint64_t i = 0; i < run.count; i += std::min(run.step, run.count - i)) {
+                read_range(elements.content, (run.first + i) * elements.size, buffer, model.shards());
+                out.write(buffer);
+            }
+            return;
+        }
         // Read in stretches, of which every step-th element is taken.
-        const std::uint64_t stretch = std::max<std::uint64_t>(block / elements.size / run.step, 1) * run.step;
+        const std::uint64_t stretch = block / elements.size / run.step * run.step;
         for (std::uint64_t done = 0; done < run.count; done += stretch) {
             buffer.resize(std::min(stretch, run.count - done) * elements.size);
             read_range(elements.content, (run.first + done) * elements.size, buffer, model.shards());
@@ -94,27 +102,15 @@ void write_selection(const Model& model, const Elements& elements, const Selecti
 std::vector<Element> read_shown(const Model& model, const Tensor& tensor, const Selection& selection,
                                 const Shown& shown) {
     const Elements elements(tensor, true);
-    // Where in the tensor each element of the selection is: only those shown are looked for.
-    std::vector<std::uint64_t> wanted;
-    std::vector<std::size_t> at(shown.places.size());
-    for (std::uint64_t i = 0; i < shown.elements(); ++i) {
-        std::uint64_t number = 0;
-        for (std::size_t d = 0; d < at.size(); ++d) number = number * selection.shape()[d] + shown.places[d][at[d]];
-        wanted.push_back(number);
+    std::vector<std::byte> bytes(shown.elements() * elements.size);
+    std::vector<std::size_t> at(shown.places.size());  // counts through the places
+    std::vector<std::uint64_t> place(at.size());
+    for (std::size_t done = 0; done < bytes.size(); done += elements.size) {
+        for (std::size_t d = 0; d < at.size(); ++d) place[d] = shown.places[d][at[d]];
+        read_range(elements.content, selection.element(place) * elements.size,
+                   std::span(bytes).subspan(done, elements.size), model.shards());
         for (std::size_t d = at.size(); d-- > 0 && ++at[d] == shown.places[d].size();) at[d] = 0;
     }
-    std::vector<std::byte> bytes(wanted.size() * elements.size);
-    std::size_t next = 0;
-    std::uint64_t before = 0;  // elements of the selection in the runs that were passed
-    selection.visit_runs([&](const Selection::Run& run) {
-        const std::uint64_t selected = (run.count - 1) / run.step + 1;
-        for (; next < wanted.size() && wanted[next] < before + selected; ++next) {
-            const std::uint64_t element = run.first + (wanted[next] - before) * run.step;
-            read_range(elements.content, element * elements.size,
-                       std::span(bytes).subspan(next * elements.size, elements.size), model.shards());
-        }
-        before += selected;
-    });
     return elements_of(tensor.dtype(), bytes);
 }
 
@@ -137,8 +133,25 @@ Format format_named(const std::string& name) {
                   fmt::format("--format \"{}\" is not one of raw, npy, f32 and text", printable(name)));
 }
 
+/// The tensor of that name, typed exactly or as ls prints it. Null if there is none.
+const Tensor* find_tensor(const Model& model, const std::string& name) {
+    if (const Tensor* const exact = model.find(name)) return exact;
+    const auto found = std::find_if(model.tensors().begin(), model.tensors().end(),
+                                    [&](const Tensor& tensor) { return printable(tensor.full_name()) == name; });
+    return found == model.tensors().end() ? nullptr : &*found;
+}
+
 void write_text(const Model& model, const Tensor& tensor, const Selection& selection) {
+    constexpr std::size_t most_dimensions = 64;  // as NumPy has it
+    constexpr std::uint64_t most_elements = 1'000'000;
+    if (selection.shape().size() > most_dimensions) {
+        throw Failure(ExitCode::usage, fmt::format("{} dimensions cannot be shown as text, only up to {}",
+                                                   selection.shape().size(), most_dimensions));
+    }
     const Shown shown = shown_of(selection.shape());
+    if (shown.elements() > most_elements) {
+        throw Failure(ExitCode::usage, "even shortened, this is too much to be shown as text: take a slice of it");
+    }
     print(array_text(tensor.dtype(), selection.shape(), shown, read_shown(model, tensor, selection, shown)) + "\n");
 }
 
@@ -173,7 +186,7 @@ ExitCode run_cat(const Arguments& arguments) {
     std::string slice;
     const auto app = make_app("cat");
     source.add_to(*app);
-    app->add_option("NAME", name, "the tensor's name, as ls shows it")->required();
+    app->add_option("NAME", name, "the tensor's name, exactly or as ls shows it")->required();
     app->add_option("--format", format_name,
                     "raw, npy, f32 (npy, narrow floats widened) or text; text on a terminal, else raw");
     app->add_option("--slice", slice,
@@ -183,7 +196,7 @@ ExitCode run_cat(const Arguments& arguments) {
     const Format format = format_named(format_name);
     Model model = source.load();
     model.map();
-    const Tensor* const tensor = model.find(name);
+    const Tensor* const tensor = find_tensor(model, name);
     if (tensor == nullptr) {
         throw Failure(ExitCode::no_source, fmt::format("there is no tensor \"{}\" (`tensorfs ls {}` lists them)",
                                                        printable(name), printable(source.path)));

@@ -61,8 +61,8 @@ std::unique_ptr<CLI::App> make_app(std::string_view verb) {
     return std::make_unique<CLI::App>(std::string(command->summary), fmt::format("tensorfs {}", verb));
 }
 
-void SourceArguments::add_to(CLI::App& app) {
-    app.add_option("SOURCE", path, "a model folder, a .safetensors file, an index or a Hub id")->required();
+void SourceArguments::add_to(CLI::App& app, std::string_view description) {
+    app.add_option("SOURCE", path, std::string(description))->required();
     app.add_option("-o", lists, "index=NAME, variant=NAME, revision=NAME or partial")->allow_extra_args(false);
 }
 

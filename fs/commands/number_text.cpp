@@ -31,7 +31,7 @@ Decimal shortest(double value, const Digits& type) {
         const double read = std::strtod(text.c_str(), nullptr);
         const double distance = std::fabs(read - value);
         const double limit = read > value ? above : below;
-        if (distance < limit || (is_even && distance == limit)) break;
+        if (distance == 0 || distance < limit || (is_even && distance == limit)) break;
     }
     const std::size_t e = text.find('e');
     std::string digits = text.substr(0, 1);

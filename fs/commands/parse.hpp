@@ -21,7 +21,9 @@ struct SourceArguments {
     std::string path;
     std::vector<std::string> lists;
 
-    void add_to(CLI::App& app);
+    /// `description` is what may stand for SOURCE, for --help.
+    void add_to(CLI::App& app,
+                std::string_view description = "a model folder, a .safetensors file, an index or a Hub id");
     /// Finds and loads the model. Throws Error or Failure (usage).
     [[nodiscard]] Model load(OnProblem otherwise = OnProblem::refuse) const;
 };

@@ -85,6 +85,7 @@ Selection::Selection(Shape shape, std::string_view text) : Selection(shape) {
                 fail(text, fmt::format("{} is out of range: the tensor's shape is {}", index, to_string(shape)));
             }
             d.count = 1;
+            d.is_kept = false;
         } else {
             const std::int64_t step = word.part(2).value_or(1);
             if (step < 1) fail(text, "a step is at least 1");
@@ -99,6 +100,13 @@ Selection::Selection(Shape shape, std::string_view text) : Selection(shape) {
         rest.remove_prefix(comma + 1);
     }
     for (std::size_t i = dimension + 1; i < dimensions_.size(); ++i) shape_.push_back(dimensions_[i].size);
+}
+
+std::uint64_t Selection::element(const std::vector<std::uint64_t>& place) const {
+    std::uint64_t number = 0;
+    auto index = place.begin();
+    for (const Dimension& d : dimensions_) number = number * d.size + d.first + (d.is_kept ? *index++ * d.step : 0);
+    return number;
 }
 
 std::uint64_t Selection::elements() const {

@@ -25,6 +25,10 @@ public:
     [[nodiscard]] std::uint64_t elements() const;
     [[nodiscard]] bool is_all() const { return is_all_; }
 
+    /// Which element of the tensor stands at this place of the result: an index for each of its
+    /// dimensions.
+    [[nodiscard]] std::uint64_t element(const std::vector<std::uint64_t>& place) const;
+
     /// Elements that stand side by side in the tensor: `count` from number `first` on, of which every
     /// `step`-th is meant.
     struct Run {
@@ -42,6 +46,7 @@ private:
         std::uint64_t first;
         std::uint64_t count;
         std::uint64_t step;
+        bool is_kept = true;  // in the result's shape
         bool is_whole() const { return first == 0 && step == 1 && count == size; }
     };
 

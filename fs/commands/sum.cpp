@@ -12,6 +12,7 @@
 #include "core/tree.hpp"
 #include "core/views.hpp"
 #include "fs/commands/parse.hpp"
+#include "fs/options.hpp"
 #include "fs/progress.hpp"
 #include "fs/terminal.hpp"
 
@@ -47,12 +48,13 @@ std::string sha256(const Model& model, const Tensor& tensor, Progress& progress)
 
 /// A line as sha256sum writes it. A path in a mount holds no line's end, but may hold a backslash.
 std::string line(const std::string& digest, const std::string& path) {
-    std::string escaped;
+    std::string escaped = path == "-" ? "./" : "";  // "-" by itself would mean standard input
+    const std::size_t added = escaped.size();
     for (const char c : path) {
         if (c == '\\') escaped += '\\';
         escaped += c;
     }
-    return fmt::format("{}{}  {}\n", escaped.size() == path.size() ? "" : "\\", digest, escaped);
+    return fmt::format("{}{}  {}\n", escaped.size() == path.size() + added ? "" : "\\", digest, escaped);
 }
 
 }  // namespace
@@ -63,9 +65,11 @@ ExitCode run_sum(const Arguments& arguments) {
     source.add_to(*app);
     if (!parse(*app, arguments)) return ExitCode::ok;
 
-    Model model = source.load();
+    MountOptions options;  // as for a mount, since the paths are the mount's
+    for (const std::string& list : source.lists) apply_option_list(options, list);
+    Model model = Model::load(find_source(source.path, options.load.source), options.load.on_problem);
     model.map();
-    const Tree tree(model, "./");
+    const Tree tree(model, options.separators);
     std::vector<Tree::Position> files;  // in the order of the tree
     for (Tree::Position node = 0; node < tree.size(); ++node) {
         if (!tree.is_folder(node)) files.push_back(node);

@@ -18,6 +18,7 @@
 #include "core/views.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/commands/select.hpp"
+#include "fs/mounts.hpp"
 #include "fs/progress.hpp"
 #include "fs/terminal.hpp"
 
@@ -162,25 +163,19 @@ void warm_mount(const std::string& path, const std::vector<std::string>& pattern
     say_done("in the mount's cache", files.size(), progress);
 }
 
-/// Whether a path leads into a mount of ours.
-bool is_mounted(const std::string& path) {
-    return ::getxattr(path.c_str(), "user.tensor.count", nullptr, 0) >= 0 ||
-           ::getxattr(path.c_str(), "user.tensor.name", nullptr, 0) >= 0;
-}
-
 }  // namespace
 
 ExitCode run_warm(const Arguments& arguments) {
     SourceArguments source;
     std::vector<std::string> patterns;
     const auto app = make_app("warm");
-    source.add_to(*app);
+    source.add_to(*app, "a model, as other verbs take it, or a mount of one, or a folder or file in a mount");
     app->add_option("PATTERN", patterns,
                     "load only tensors whose names match one of these, such as 'model.layers.0.*'");
     if (!parse(*app, arguments)) return ExitCode::ok;
 
     try {
-        if (is_mounted(source.path)) {
+        if (is_in_mount(source.path)) {
             warm_mount(source.path, patterns);
         } else {
             warm_model(source, patterns);
