@@ -53,10 +53,9 @@ Error::Error(std::vector<Problem> problems) : problems_(std::move(problems)) {
 }
 
 Problem system_problem(std::string path, std::string_view doing, int error_number) {
-    return {Kind::SystemError,
-            std::move(path),
-            {},
-            fmt::format("{}: {}", doing, std::generic_category().message(error_number))};
+    return {Kind::SystemError, std::move(path), {}, fmt::format("{}: {}", doing, system_message(error_number))};
 }
+
+std::string system_message(int error_number) { return std::generic_category().message(error_number); }
 
 }  // namespace tensorfs

@@ -67,4 +67,7 @@ private:
 /// A SystemError about `path` that says what was tried and what errno value came of it.
 Problem system_problem(std::string path, std::string_view doing, int error_number);
 
+/// What the system calls an errno value.
+std::string system_message(int error_number);
+
 }  // namespace tensorfs

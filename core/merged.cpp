@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/little_endian.hpp"
 #include "core/safetensors.hpp"
 #include "core/views.hpp"
 
@@ -67,7 +68,7 @@ std::optional<Content> merged_view(const Model& model) {
     if (size > max_header_size) return std::nullopt;
     std::string header;
     header.reserve(sizeof size + size);
-    for (std::size_t i = 0; i < sizeof size; ++i) header += static_cast<char>(size >> (8 * i) & 0xFF);
+    append_little_endian(header, size, sizeof size);
     write_header(model, [&](std::string_view text) { header += text; });
     header.resize(sizeof size + size, ' ');
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/little_endian.hpp"
+
 namespace tensorfs {
 namespace {
 
@@ -51,12 +53,11 @@ std::string npy_header(std::string_view type, Shape shape) {
     const std::uint64_t alignment = alignment_of(shape);
     const bool version_1 = is_version_1(text.size(), alignment);
     const std::uint64_t size = size_with(text.size(), alignment);
-    std::uint64_t length = size - (version_1 ? prefix_1 : prefix_2);
 
     std::string header = "\x93NUMPY";
     header += version_1 ? '\1' : '\2';
     header += '\0';
-    for (int i = 0; i < (version_1 ? 2 : 4); ++i, length >>= 8) header += static_cast<char>(length & 0xFF);
+    append_little_endian(header, size - (version_1 ? prefix_1 : prefix_2), version_1 ? 2 : 4);
     header += text;
     header.append(size - header.size() - 1, ' ');
     header += '\n';

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/little_endian.hpp"
 #include "core/views.hpp"
 #include "core/zip.hpp"
 
@@ -52,7 +53,7 @@ public:
             put('J', value, 4);
         } else {
             text_ += "\x8a\x09";  // nine bytes, so that the highest bit is no sign
-            little_endian(value, 8);
+            append_little_endian(text_, value, 8);
             text_ += '\0';
         }
     }
@@ -89,12 +90,9 @@ private:
         memo_.push_back(what);
     }
 
-    void put(char code, std::uint64_t value, int size) {
+    void put(char code, std::uint64_t value, std::size_t size) {
         op(code);
-        little_endian(value, size);
-    }
-    void little_endian(std::uint64_t value, int size) {
-        for (int i = 0; i < size; ++i, value >>= 8) text_ += static_cast<char>(value & 0xFF);
+        append_little_endian(text_, value, size);
     }
 
     std::string text_;

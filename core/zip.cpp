@@ -4,6 +4,8 @@
 #include <boost/crc.hpp>
 #include <utility>
 
+#include "core/little_endian.hpp"
+
 namespace tensorfs {
 namespace {
 
@@ -19,7 +21,7 @@ constexpr std::uint16_t first_date = 1 << 5 | 1;  // 1 January 1980: the same mo
 
 template <typename Integer>
 void put(std::string& out, Integer value) {
-    for (std::size_t i = 0; i < sizeof value; ++i) out += static_cast<char>(value >> (8 * i) & 0xFF);
+    append_little_endian(out, value, sizeof value);
 }
 void put16(std::string& out, std::uint64_t value) { put(out, static_cast<std::uint16_t>(std::min(value, max16))); }
 void put32(std::string& out, std::uint64_t value) { put(out, static_cast<std::uint32_t>(std::min(value, max32))); }

@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <system_error>
 
+#include "core/error.hpp"
 #include "fs/terminal.hpp"
 
 namespace tensorfs {
@@ -37,13 +37,12 @@ namespace {
 Daemon Daemon::go() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        throw Failure(ExitCode::internal, "cannot make a pipe: " + std::generic_category().message(errno));
+        throw Failure(ExitCode::internal, "cannot make a pipe: " + system_message(errno));
     }
     Descriptor from_child(ends[0]);
     Descriptor to_parent(ends[1]);
     const pid_t child = ::fork();
-    if (child < 0)
-        throw Failure(ExitCode::internal, "cannot start a process: " + std::generic_category().message(errno));
+    if (child < 0) throw Failure(ExitCode::internal, "cannot start a process: " + system_message(errno));
     if (child > 0) {
         to_parent.reset();
         follow(child, from_child);

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <system_error>
 
 #include "core/descriptor.hpp"
+#include "core/error.hpp"
 #include "fs/terminal.hpp"
 
 namespace tensorfs {
@@ -43,8 +43,7 @@ void check_fuse() {
         hint =
             " (this user, or this container, may not use it; give a container --device /dev/fuse --cap-add SYS_ADMIN)";
     }
-    throw Failure(ExitCode::no_fuse,
-                  fmt::format("cannot open /dev/fuse: {}{}", std::generic_category().message(error), hint));
+    throw Failure(ExitCode::no_fuse, fmt::format("cannot open /dev/fuse: {}{}", system_message(error), hint));
 }
 
 FuseArguments::FuseArguments(const MountOptions& options) {

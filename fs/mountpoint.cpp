@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "core/error.hpp"
 #include "core/escape.hpp"
 #include "fs/log.hpp"
 #include "fs/mounts.hpp"
@@ -34,7 +35,7 @@ std::string real_path(const std::string& path) {
 
 void check_mountpoint(const std::string& path) {
     const std::optional<Mount> there = find_mount(real_path(path));
-    const bool is_ours = there && there->type == "fuse.tensorfs";
+    const bool is_ours = there && there->type == our_type;
     if (is_dead_mount(path)) {
         if (!is_ours || !detach(path)) {
             refuse_mountpoint(path, fmt::format("a mount whose daemon is gone is still there; clear it with "
@@ -47,7 +48,7 @@ void check_mountpoint(const std::string& path) {
     }
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0) {
-        refuse_mountpoint(path, errno == ENOENT ? "there is no such folder" : std::generic_category().message(errno));
+        refuse_mountpoint(path, errno == ENOENT ? "there is no such folder" : system_message(errno));
     }
     if (!S_ISDIR(found.st_mode)) refuse_mountpoint(path, "it is not a folder");
 }

@@ -30,9 +30,9 @@ std::string unescape(const std::string& text) {
     return out;
 }
 
-}  // namespace
-
-std::optional<Mount> find_mount(const std::string& path) {
+/// The topmost mount of those for which `is_wanted(path, mount)` holds, if there is one.
+template <typename IsWanted>
+std::optional<Mount> last_mount(const IsWanted& is_wanted) {
     std::ifstream table("/proc/self/mountinfo");
     std::optional<Mount> found;
     for (std::string line; std::getline(table, line);) {
@@ -42,25 +42,26 @@ std::optional<Mount> find_mount(const std::string& path) {
         std::string mountpoint;
         Mount mount;
         words >> word >> word >> mount.device >> word >> mountpoint;
-        if (unescape(mountpoint) != path) continue;
         while (words >> word && word != "-") {
         }
-        if (words >> mount.type) found = mount;
+        if (words >> mount.type && is_wanted(unescape(mountpoint), mount)) found = mount;
     }
     return found;
+}
+
+}  // namespace
+
+std::optional<Mount> find_mount(const std::string& path) {
+    return last_mount([&](const std::string& mountpoint, const Mount&) { return mountpoint == path; });
 }
 
 bool is_in_mount(const std::string& path) {
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0) return false;
     const std::string device = std::to_string(major(found.st_dev)) + ':' + std::to_string(minor(found.st_dev));
-    std::ifstream table("/proc/self/mountinfo");
-    for (std::string line; std::getline(table, line);) {
-        if (line.find(' ' + device + ' ') != std::string::npos && line.find(" - fuse.tensorfs ") != std::string::npos) {
-            return true;
-        }
-    }
-    return false;
+    return last_mount(
+               [&](const std::string&, const Mount& mount) { return mount.device == device && mount.type == our_type; })
+        .has_value();
 }
 
 bool is_dead_mount(const std::string& path) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tensorfs {
 
@@ -10,6 +11,9 @@ struct Mount {
     std::string type;    // such as "ext4"
     std::string device;  // as "MAJOR:MINOR"
 };
+
+/// The type of our mounts.
+inline constexpr std::string_view our_type = "fuse.tensorfs";
 
 /// What is mounted just there, the topmost where there are several. Nothing if it is no mount point.
 /// `path` is absolute and without symbolic links. The filesystem itself is not asked.

@@ -7,16 +7,14 @@
 
 #include <array>
 #include <cerrno>
-#include <system_error>
 
+#include "core/error.hpp"
 #include "fs/log.hpp"
 
 namespace tensorfs {
 
 void drop_privileges() {
-    const auto complain = [](const char* what) {
-        spdlog::warn("cannot give up {}: {}", what, std::generic_category().message(errno));
-    };
+    const auto complain = [](const char* what) { spdlog::warn("cannot give up {}: {}", what, system_message(errno)); };
     if (::geteuid() != 0) return;
 
     // The C library has no capset(2); libcap is not worth a dependency for one call. A capability's

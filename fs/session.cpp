@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "core/error.hpp"
 #include "core/escape.hpp"
 #include "fs/fuse_arguments.hpp"
 #include "fs/log.hpp"
@@ -23,8 +24,6 @@
 
 namespace tensorfs {
 namespace {
-
-std::string message(int error_number) { return std::generic_category().message(error_number); }
 
 /// How long requests under way may take when the mount is to end.
 constexpr std::chrono::seconds patience{3};
@@ -81,7 +80,7 @@ Session::Session(const MountOptions& options, Served& served)
       finished_(::eventfd(0, EFD_CLOEXEC)),
       session_(nullptr, fuse_session_destroy) {
     if (!signals_ || !answering_ || !finished_)
-        throw Failure(ExitCode::internal, "cannot set up signals: " + message(errno));
+        throw Failure(ExitCode::internal, "cannot set up signals: " + system_message(errno));
     check_mountpoint(mountpoint_);
     real_mountpoint_ = real_path(mountpoint_);  // while asking for it asks nothing of ourselves
     check_fuse();

@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <system_error>
 
 namespace tensorfs {
 namespace {
@@ -31,7 +30,7 @@ void complain(std::string_view text) {
 
 void print(std::string_view text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
-    throw Failure(ExitCode::internal, "cannot write: " + std::generic_category().message(errno));
+    throw Failure(ExitCode::internal, "cannot write: " + system_message(errno));
 }
 
 ExitCode report(const Error& error) {

@@ -8,6 +8,7 @@
 
 #include "core/content.hpp"
 #include "core/widen.hpp"
+#include "tests/support.hpp"
 
 namespace tensorfs::tests {
 
@@ -30,6 +31,15 @@ inline std::string widened_bytes(Dtype dtype, const std::string& packed) {
     std::vector<float> wide(packed.size() / packing(dtype).nbytes * packing(dtype).elements);
     widen(dtype, reinterpret_cast<const std::byte*>(packed.data()), wide.size(), wide.data());
     return {reinterpret_cast<const char*>(wide.data()), wide.size() * sizeof(float)};
+}
+
+/// Fills a folder with two shards that are good, but whose names are too long for one header together.
+inline void write_too_much_for_one_header(const TemporaryFolder& folder) {
+    for (const std::string shard : {"1", "2"}) {
+        const std::string name = shard + std::string(50'000'000, 'n');
+        write_file(folder / (shard + ".safetensors"),
+                   safetensors_file("{\"" + name + R"(":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "x"));
+    }
 }
 
 /// An unsigned number of `size` bytes, little-endian.

@@ -208,12 +208,7 @@ TEST_CASE("a merged file may be merged again, and stays as it is") {
 }
 
 TEST_CASE("where the header of a merged file would be larger than the format allows, there is none") {
-    // Each of two shards has half of what is too much together.
     const TemporaryFolder folder;
-    for (const std::string shard : {"1", "2"}) {
-        const std::string name = shard + std::string(50'000'000, 'n');
-        write_file(folder / (shard + ".safetensors"),
-                   safetensors_file("{\"" + name + R"(":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "x"));
-    }
+    write_too_much_for_one_header(folder);
     CHECK_FALSE(merged_view(Model::load(find_source(folder.path().string()))).has_value());
 }

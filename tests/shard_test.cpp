@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
@@ -34,6 +35,13 @@ std::string bytes_of(const Shard& shard) {
 }
 
 constexpr std::size_t page = 4096;
+
+/// What Shard::copy() gives; nothing where the bytes are not to be had.
+std::optional<std::string> copy_of(const Shard& shard, std::uint64_t offset, std::size_t size = page) {
+    std::string into(size, '\0');
+    if (!shard.copy(offset, {reinterpret_cast<std::byte*>(into.data()), size})) return std::nullopt;
+    return into;
+}
 
 }  // namespace
 
@@ -198,15 +206,12 @@ TEST_CASE("bytes are copied past the mapping, or it is said that they are not to
     Shard shard(folder / "s");
     shard.map();
     CHECK(shard.is_open());
-    std::string into(page, '\0');
-    const std::span<std::byte> room(reinterpret_cast<std::byte*>(into.data()), into.size());
-    CHECK(shard.copy(page - 7, room));
-    CHECK(into == bytes.substr(page - 7, page));
-    CHECK(shard.copy(3 * page, {}));
-    CHECK_FALSE(shard.copy(2 * page + 1, room));
+    CHECK(copy_of(shard, page - 7) == bytes.substr(page - 7, page));
+    CHECK(copy_of(shard, 3 * page, 0) == "");
+    CHECK_FALSE(copy_of(shard, 2 * page + 1));
     fs::resize_file(folder / "s", page);
-    CHECK_FALSE(shard.copy(page - 7, room));
-    CHECK(shard.copy(0, room));
+    CHECK_FALSE(copy_of(shard, page - 7));
+    CHECK(copy_of(shard, 0));
 }
 
 TEST_CASE("bytes are copied also from a shard that had to be closed") {
@@ -216,16 +221,13 @@ TEST_CASE("bytes are copied also from a shard that had to be closed") {
     Shard shard(folder / "s");
     shard.map_and_close();
     CHECK_FALSE(shard.is_open());
-    std::string into(page, '\0');
-    const std::span<std::byte> room(reinterpret_cast<std::byte*>(into.data()), into.size());
-    CHECK(shard.copy(page - 7, room));
-    CHECK(into == bytes.substr(page - 7, page));
-    CHECK_FALSE(shard.copy(2 * page + 1, room));
-    CHECK_FALSE(shard.copy(9 * page, room));
+    CHECK(copy_of(shard, page - 7) == bytes.substr(page - 7, page));
+    CHECK_FALSE(copy_of(shard, 2 * page + 1));
+    CHECK_FALSE(copy_of(shard, 9 * page));
     fs::resize_file(folder / "s", page);
-    CHECK_FALSE(shard.copy(page, room));
-    CHECK_FALSE(shard.copy(page - 7, room));
-    CHECK(shard.copy(0, room));
+    CHECK_FALSE(copy_of(shard, page));
+    CHECK_FALSE(copy_of(shard, page - 7));
+    CHECK(copy_of(shard, 0));
 }
 
 TEST_CASE("no advice about a range changes its bytes") {

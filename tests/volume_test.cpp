@@ -46,17 +46,8 @@ struct Shown {
         return content(*node);
     }
     [[nodiscard]] std::string content(const Node& node) const {
-        std::vector<Content::Piece> pieces;
         Content storage;
-        const Content& content = volume->content(node, storage);
-        content.gather(0, content.size(), volume->model().shards(), pieces);
-        std::string all;
-        for (const Content::Piece& piece : pieces) {
-            std::string bytes(piece.nbytes, '\0');
-            REQUIRE(piece.copy_to(reinterpret_cast<std::byte*>(bytes.data())));
-            all += bytes;
-        }
-        return all;
+        return bytes_of(volume->content(node, storage), volume->model().shards());
     }
 };
 
@@ -307,12 +298,7 @@ TEST_CASE("the whole model is a safetensors file and a zip archive in the hidden
 
 TEST_CASE("what cannot be made of a model is neither listed nor found") {
     const TemporaryFolder folder;
-    // Two shards' names that together are more than a header may have.
-    for (const std::string shard : {"1", "2"}) {
-        const std::string name = shard + std::string(50'000'000, 'n');
-        write_file(folder / (shard + ".safetensors"),
-                   safetensors_file("{\"" + name + R"(":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "x"));
-    }
+    write_too_much_for_one_header(folder);
     const Volume volume(load(folder.path().string()), "./");
     const Node hidden = volume.lookup(Inode{}, ".tensorfs").value();
     CHECK(hidden.entries == 7);

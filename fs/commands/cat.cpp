@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <system_error>
 
 #include "core/content.hpp"
 #include "core/escape.hpp"
@@ -45,15 +42,7 @@ public:
         if (buffer_.size() >= block) flush();
     }
     void flush() {
-        std::string_view left = buffer_;
-        while (!left.empty()) {
-            const ssize_t written = ::write(STDOUT_FILENO, left.data(), left.size());
-            if (written < 0 && errno == EINTR) continue;
-            if (written < 0) {
-                throw Failure(ExitCode::internal, "cannot write: " + std::generic_category().message(errno));
-            }
-            left.remove_prefix(static_cast<std::size_t>(written));
-        }
+        print(buffer_);
         buffer_.clear();
     }
 

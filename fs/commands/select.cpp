@@ -8,26 +8,31 @@
 
 namespace tensorfs {
 
-bool matches(std::string_view full_name, const std::string& pattern) {
+bool Patterns::select(std::string_view full_name) {
+    if (patterns_.empty()) return true;
     // A name with a NUL in it is matched up to there: no pattern that can be typed holds one.
-    return ::fnmatch(pattern.c_str(), std::string(full_name).c_str(), 0) == 0;
+    const std::string name(full_name);
+    bool is_selected = false;
+    for (std::size_t p = 0; p < patterns_.size(); ++p) {
+        if (::fnmatch(patterns_[p].c_str(), name.c_str(), 0) == 0) is_selected = has_match_[p] = true;
+    }
+    return is_selected;
+}
+
+void Patterns::check_all_matched() const {
+    for (std::size_t p = 0; p < patterns_.size(); ++p) {
+        if (has_match_[p]) continue;
+        throw Failure(ExitCode::no_source, fmt::format("no tensor's name matches \"{}\"", printable(patterns_[p])));
+    }
 }
 
 std::vector<std::uint32_t> select_tensors(const Model& model, const std::vector<std::string>& patterns) {
+    Patterns wanted(patterns);
     std::vector<std::uint32_t> selected;
-    std::vector<bool> has_match(patterns.size());
     for (std::uint32_t i = 0; i < model.tensors().size(); ++i) {
-        bool is_selected = patterns.empty();
-        for (std::size_t p = 0; p < patterns.size(); ++p) {
-            if (!matches(model.tensors()[i].full_name(), patterns[p])) continue;
-            is_selected = has_match[p] = true;
-        }
-        if (is_selected) selected.push_back(i);
+        if (wanted.select(model.tensors()[i].full_name())) selected.push_back(i);
     }
-    for (std::size_t p = 0; p < patterns.size(); ++p) {
-        if (has_match[p]) continue;
-        throw Failure(ExitCode::no_source, fmt::format("no tensor's name matches \"{}\"", printable(patterns[p])));
-    }
+    wanted.check_all_matched();
     return selected;
 }
 

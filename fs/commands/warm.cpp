@@ -9,10 +9,10 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
-#include <system_error>
 
 #include "core/content.hpp"
 #include "core/descriptor.hpp"
+#include "core/error.hpp"
 #include "core/escape.hpp"
 #include "core/parallel.hpp"
 #include "core/views.hpp"
@@ -29,8 +29,6 @@ namespace {
 constexpr std::size_t threads = 8;
 
 constexpr std::uint64_t chunk = 8 << 20;
-
-std::string message(int error_number) { return std::generic_category().message(error_number); }
 
 /// Bytes that the kernel could use for a page cache, or 0 where it does not tell.
 std::uint64_t available_memory() {
@@ -109,16 +107,9 @@ struct File {
 /// The tensors at a path in a mount or below it, those that a pattern matches.
 std::vector<File> files_below(const std::string& path, const std::vector<std::string>& patterns) {
     std::vector<File> files;
-    std::vector<bool> has_match(patterns.size());
+    Patterns wanted(patterns);
     const auto add = [&](const std::string& file, std::uint64_t nbytes) {
-        bool is_selected = patterns.empty();
-        if (!is_selected) {
-            const std::string name = mounted_name(file).value_or("");
-            for (std::size_t p = 0; p < patterns.size(); ++p) {
-                if (matches(name, patterns[p])) is_selected = has_match[p] = true;
-            }
-        }
-        if (is_selected) files.push_back({file, nbytes});
+        if (patterns.empty() || wanted.select(mounted_name(file).value_or(""))) files.push_back({file, nbytes});
     };
     if (std::filesystem::is_directory(path)) {
         for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
@@ -127,16 +118,14 @@ std::vector<File> files_below(const std::string& path, const std::vector<std::st
     } else {
         add(path, std::filesystem::file_size(path));
     }
-    for (std::size_t p = 0; p < patterns.size(); ++p) {
-        if (has_match[p]) continue;
-        throw Failure(ExitCode::no_source, fmt::format("no tensor's name matches \"{}\"", printable(patterns[p])));
-    }
+    wanted.check_all_matched();
     return files;
 }
 
 void read_through(const File& file, Progress& progress) {
     const auto fail = [&] {
-        throw Failure(ExitCode::unreadable, fmt::format("cannot read {}: {}", printable(file.path), message(errno)));
+        throw Failure(ExitCode::unreadable,
+                      fmt::format("cannot read {}: {}", printable(file.path), system_message(errno)));
     };
     const Descriptor descriptor(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!descriptor) fail();
