@@ -4,8 +4,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <optional>
+#include <system_error>
 #include <tuple>
 
 #include "core/escape.hpp"
@@ -16,10 +18,16 @@ namespace tensorfs {
 
 namespace {
 
-/// How many descriptors this process may have open.
-std::uint64_t descriptor_limit() {
+/// How many descriptors more this process may have, as well as the system tells: what it holds open already
+/// can be a model that this one is to follow.
+std::uint64_t free_descriptors() {
     rlimit limit{};
-    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : UINT64_MAX;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return UINT64_MAX;
+    std::error_code error;
+    std::uint64_t open = 0;
+    for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end; at.increment(error))
+        ++open;
+    return limit.rlim_cur > open ? limit.rlim_cur - open : 0;
 }
 
 }  // namespace
@@ -62,7 +70,7 @@ private:
                 tasks_.push_back({c, i, {}, {}, {}});
         }
         constexpr std::uint64_t others = 64;  // descriptors for all but the shards
-        const bool is_short_of_descriptors = tasks_.size() + others > descriptor_limit();
+        const bool is_short_of_descriptors = tasks_.size() + others > free_descriptors();
         in_parallel(tasks_.size(), [&](std::size_t i) {
             Task& task = tasks_[i];
             const Component& component = source_.components[task.component];
@@ -260,6 +268,19 @@ Model Model::load(Source source, OnProblem on_problem) {
     Model model;
     ModelLoader(model, std::move(source)).load(on_problem);
     return model;
+}
+
+bool Model::is_same_as(const Model& other) const {
+    const auto is_same_shard = [](const Shard& a, const Shard& b) { return a.is_same_file_as(b); };
+    const auto is_same_tensor = [](const Tensor& a, const Tensor& b) {
+        return a.full_name() == b.full_name() && a.shard() == b.shard() && a.offset() == b.offset() &&
+               a.nbytes() == b.nbytes() && a.dtype() == b.dtype() && std::ranges::equal(a.shape(), b.shape());
+    };
+    const auto is_same_problem = [](const Problem& a, const Problem& b) { return to_string(a) == to_string(b); };
+    return location_ == other.location_ && shard_paths_ == other.shard_paths_ && shard_names_ == other.shard_names_ &&
+           notes_ == other.notes_ && std::ranges::equal(shards_, other.shards_, is_same_shard) &&
+           std::ranges::equal(tensors_, other.tensors_, is_same_tensor) &&
+           std::ranges::equal(problems_, other.problems_, is_same_problem);
 }
 
 const Tensor* Model::find(std::string_view full_name) const {

@@ -60,6 +60,10 @@ public:
     /// What was left out because it is bad; empty unless loaded with leave_out.
     [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
 
+    /// Whether both are the same tensors in the same files, found and named in the same way, with the same
+    /// left out: what is served of one could be served of the other.
+    [[nodiscard]] bool is_same_as(const Model& other) const;
+
     /// Maps the shards, so that their bytes can be served. Throws Error.
     void map();
 

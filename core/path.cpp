@@ -1,7 +1,7 @@
 #include "core/path.hpp"
 
-#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace tensorfs {
 
@@ -13,11 +13,14 @@ std::string join_path(const std::string& folder, const std::string& name) {
 std::string absolute_path(const std::string& path) {
     namespace fs = std::filesystem;
     fs::path absolute = fs::absolute(path.empty() ? "." : path);
-    if (std::find(absolute.begin(), absolute.end(), "..") != absolute.end()) {
-        // Behind a symbolic link, ".." is not the name before it.
-        absolute = fs::weakly_canonical(absolute);
+    // Behind a symbolic link, ".." is not the name before it.
+    fs::path followed;
+    fs::path rest;
+    for (const fs::path& part : absolute) {
+        rest /= part;
+        if (part == "..") followed = fs::weakly_canonical(followed / std::exchange(rest, {}));
     }
-    absolute = absolute.lexically_normal();
+    absolute = (followed / rest).lexically_normal();
     const bool ends_in_slash = !absolute.has_filename() && absolute != absolute.root_path();
     return ends_in_slash ? absolute.parent_path().string() : absolute.string();
 }

@@ -8,7 +8,7 @@ namespace tensorfs {
 std::string join_path(const std::string& folder, const std::string& name);
 
 /// `path` from the root, without ".", ".." and a trailing slash. Its symbolic links are left as they
-/// are, unless it holds "..": then they are followed, since ".." leads up from where they lead.
+/// are, but for those before a "..", which leads up from where they lead.
 std::string absolute_path(const std::string& path);
 
 }  // namespace tensorfs

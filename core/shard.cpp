@@ -115,6 +115,13 @@ Shard::State Shard::state() const noexcept {
     return same ? State::unchanged : State::changed;
 }
 
+bool Shard::is_same_file_as(const Shard& other) const noexcept {
+    const struct stat& a = identity_;
+    const struct stat& b = other.identity_;
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size && same_time(a.st_mtim, b.st_mtim) &&
+           same_time(a.st_ctim, b.st_ctim);
+}
+
 bool Shard::populate(std::uint64_t offset, std::uint64_t length) const noexcept {
     if (length == 0) return true;
     while (advise(offset, length, MADV_POPULATE_READ) != 0) {

@@ -51,6 +51,8 @@ public:
     /// Whether the file is what it was when it was opened, as far as its filesystem tells.
     [[nodiscard]] State state() const noexcept;
     [[nodiscard]] bool is_unchanged() const noexcept { return state() == State::unchanged; }
+    /// Whether both were opened on the same file, and it was not touched in between.
+    [[nodiscard]] bool is_same_file_as(const Shard& other) const noexcept;
     /// Brings a range of the mapping into memory; false where the file's bytes are not to be had:
     /// cut off, or the disk fails.
     [[nodiscard]] bool populate(std::uint64_t offset, std::uint64_t length) const noexcept;

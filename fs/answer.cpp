@@ -10,7 +10,7 @@ constexpr std::size_t most_slices = 512;
 
 }  // namespace
 
-Answer::Answer(Served& from, const std::vector<Content::Piece>& pieces)
+Answer::Answer(Generation& from, const std::vector<Content::Piece>& pieces)
     : from_(from), pieces_(pieces), copies_all_(pieces.size() > most_slices) {
     slices_.reserve(std::min(pieces.size(), most_slices));
     std::uint64_t copied = 0;
@@ -38,18 +38,16 @@ int Answer::prepare() {
     return 0;
 }
 
-void Answer::send(fuse_req_t request) {
+std::optional<std::uint64_t> Answer::send(fuse_req_t request) {
     // Should the bytes go between that check and here, the kernel answers EIO in our stead.
-    if (fuse_reply_iov(request, slices_.data(), static_cast<int>(slices_.size())) == 0) {
-        std::uint64_t bytes = 0;
-        for (const iovec& slice : slices_) bytes += slice.iov_len;
-        from_.stats.count_bytes(bytes);
-    } else {
-        from_.stats.count_error();
-    }
+    const bool is_sent = fuse_reply_iov(request, slices_.data(), static_cast<int>(slices_.size())) == 0;
     for (const Content::Piece& piece : pieces_) {
         if (piece.shard != nullptr) from_.paging.sent(piece);
     }
+    if (!is_sent) return std::nullopt;
+    std::uint64_t bytes = 0;
+    for (const iovec& slice : slices_) bytes += slice.iov_len;
+    return bytes;
 }
 
 bool Answer::is_copied(const Content::Piece& piece) const {

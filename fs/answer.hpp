@@ -4,11 +4,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/content.hpp"
 #include "fs/fuse.hpp"
-#include "fs/served.hpp"
+#include "fs/generation.hpp"
 
 namespace tensorfs {
 
@@ -17,18 +18,19 @@ namespace tensorfs {
 class Answer {
 public:
     /// REQUIRES: `pieces` outlives it.
-    Answer(Served& from, const std::vector<Content::Piece>& pieces);
+    Answer(Generation& from, const std::vector<Content::Piece>& pieces);
 
     /// Makes sure that all of it is what it was when mounted, and in memory. 0, or an errno value.
     int prepare();
-    /// Replies. REQUIRES: prepare() answered 0.
-    void send(fuse_req_t request);
+    /// Replies. How many bytes were sent; nothing if the kernel did not take them. REQUIRES: prepare()
+    /// answered 0.
+    std::optional<std::uint64_t> send(fuse_req_t request);
 
 private:
     [[nodiscard]] bool is_copied(const Content::Piece& piece) const;
     void add(const std::byte* data, std::uint64_t nbytes);
 
-    Served& from_;
+    Generation& from_;
     const std::vector<Content::Piece>& pieces_;
     bool copies_all_;  // there are too many to be sent one by one
     std::vector<iovec> slices_;

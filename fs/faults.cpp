@@ -1,6 +1,5 @@
 #include "fs/faults.hpp"
 
-#include <algorithm>
 #include <cerrno>
 
 #include "core/escape.hpp"
@@ -22,13 +21,17 @@ int Faults::unreadable(const Shard& shard) const noexcept {
     return EIO;
 }
 
-std::size_t Faults::count() const noexcept {
-    return static_cast<std::size_t>(std::count_if(logged_.get(), logged_.get() + shards_.size(),
-                                                  [](const std::atomic<bool>& logged) { return logged.load(); }));
+std::vector<Faults::Fault> Faults::seen() const {
+    std::vector<Fault> all;
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        if (const char* const what = seen_[i].load()) all.push_back({&shards_[i], what});
+    }
+    return all;
 }
 
 void Faults::log_once(const Shard& shard, const char* what) const noexcept {
-    if (logged_[static_cast<std::size_t>(&shard - shards_.data())].exchange(true)) return;
+    const char* nothing = nullptr;
+    if (!seen_[static_cast<std::size_t>(&shard - shards_.data())].compare_exchange_strong(nothing, what)) return;
     try {
         spdlog::error("{}: {}: reading it gives input/output errors", printable(shard.path()), what);
     } catch (...) {  // no memory for a line of log: the errno tells the reader

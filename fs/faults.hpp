@@ -14,21 +14,26 @@ class Faults {
 public:
     /// `shards` must outlive it and not move.
     explicit Faults(const std::vector<Shard>& shards)
-        : shards_(shards), logged_(std::make_unique<std::atomic<bool>[]>(shards.size())) {}
+        : shards_(shards), seen_(std::make_unique<std::atomic<const char*>[]>(shards.size())) {}
 
     /// Whether a shard is as it was when mounted: 0, or EIO.
     [[nodiscard]] int check(const Shard& shard) const noexcept;
     /// A shard's bytes could not be brought into memory. Answers EIO.
     int unreadable(const Shard& shard) const noexcept;
 
-    /// How many shards have been complained about.
-    [[nodiscard]] std::size_t count() const noexcept;
+    /// A shard that gave errors, and what was first found to be wrong with it.
+    struct Fault {
+        const Shard* shard;
+        const char* what;
+    };
+    /// In the order of the shards. Throws std::bad_alloc.
+    [[nodiscard]] std::vector<Fault> seen() const;
 
 private:
     void log_once(const Shard& shard, const char* what) const noexcept;
 
     const std::vector<Shard>& shards_;
-    std::unique_ptr<std::atomic<bool>[]> logged_;
+    std::unique_ptr<std::atomic<const char*>[]> seen_;  // by shard; null where all is well
 };
 
 }  // namespace tensorfs

@@ -46,7 +46,7 @@ void check_fuse() {
     throw Failure(ExitCode::no_fuse, fmt::format("cannot open /dev/fuse: {}{}", system_message(error), hint));
 }
 
-FuseArguments::FuseArguments(const MountOptions& options) {
+FuseArguments::FuseArguments(const MountOptions& options, const std::string& source) {
     add("tensorfs");
     char* text = ::strdup("ro,nosuid,nodev,noexec,default_permissions,subtype=tensorfs");
     bool named = false;
@@ -54,7 +54,7 @@ FuseArguments::FuseArguments(const MountOptions& options) {
         add_to(&text, option);
         named = named || option.starts_with("fsname=");
     }
-    if (!named) add_to(&text, "fsname=" + options.source);
+    if (!named) add_to(&text, "fsname=" + source);
     const std::string list = text;
     std::free(text);
     add("-o");

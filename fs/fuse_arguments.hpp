@@ -17,7 +17,8 @@ std::string advice(const MountOptions& options);
 /// The options for libfuse, escaped as its parser asks.
 class FuseArguments {
 public:
-    explicit FuseArguments(const MountOptions& options);
+    /// `source` is shown as the source, unless an option says otherwise.
+    FuseArguments(const MountOptions& options, const std::string& source);
     ~FuseArguments() { fuse_opt_free_args(&arguments_); }
     FuseArguments(const FuseArguments&) = delete;
     FuseArguments& operator=(const FuseArguments&) = delete;

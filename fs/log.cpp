@@ -3,10 +3,15 @@
 #include <fuse3/fuse_log.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/sinks/syslog_sink.h>
+#include <spdlog/sinks/systemd_sink.h>
+#include <sys/stat.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace tensorfs {
@@ -27,24 +32,44 @@ void log_fuse(fuse_log_level level, const char* format, va_list arguments) {
     if (!text.empty()) spdlog::log(level_of(level), "{}", text);
 }
 
-void install(std::shared_ptr<spdlog::logger> logger, const char* pattern, bool verbose) {
+spdlog::level::level_enum level_of(LogLevel level) {
+    switch (level) {
+        case LogLevel::error: return spdlog::level::err;
+        case LogLevel::warning: return spdlog::level::warn;
+        case LogLevel::info: return spdlog::level::info;
+        case LogLevel::debug: return spdlog::level::debug;
+    }
+    return spdlog::level::info;
+}
+
+void install(spdlog::sink_ptr sink, const char* pattern, LogLevel level) {
+    auto logger = std::make_shared<spdlog::logger>("tensorfs", std::move(sink));
     logger->set_pattern(pattern);
-    logger->set_level(verbose ? spdlog::level::debug : spdlog::level::info);
+    logger->set_level(level_of(level));
     spdlog::set_default_logger(std::move(logger));
     fuse_set_log_func(log_fuse);
 }
 
-}  // namespace
-
-void log_to_terminal(bool verbose) {
-    install(std::make_shared<spdlog::logger>("tensorfs", std::make_shared<spdlog::sinks::stderr_sink_mt>()),
-            "tensorfs: %l: %v", verbose);
+/// Whether standard error leads to the journal: JOURNAL_STREAM names its device and inode (systemd.exec(5)).
+bool is_journal() {
+    const char* const stream = std::getenv("JOURNAL_STREAM");
+    struct stat found {};
+    return stream != nullptr && ::fstat(STDERR_FILENO, &found) == 0 &&
+           std::to_string(found.st_dev) + ':' + std::to_string(found.st_ino) == stream;
 }
 
-void log_to_syslog() {
-    install(std::make_shared<spdlog::logger>(
-                "tensorfs", std::make_shared<spdlog::sinks::syslog_sink_mt>("tensorfs", LOG_PID, LOG_DAEMON, false)),
-            "%v", false);
+}  // namespace
+
+void log_to_terminal(LogLevel level) {
+    if (is_journal()) {
+        install(std::make_shared<spdlog::sinks::systemd_sink_mt>("tensorfs"), "%v", level);
+    } else {
+        install(std::make_shared<spdlog::sinks::stderr_sink_mt>(), "tensorfs: %l: %v", level);
+    }
+}
+
+void log_to_syslog(LogLevel level) {
+    install(std::make_shared<spdlog::sinks::syslog_sink_mt>("tensorfs", LOG_PID, LOG_DAEMON, false), "%v", level);
 }
 
 }  // namespace tensorfs

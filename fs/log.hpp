@@ -2,16 +2,23 @@
 
 #include <spdlog/spdlog.h>
 
+#include <cstdint>
+
 namespace tensorfs {
+
+/// From what importance on an event is logged.
+enum class LogLevel : std::uint8_t { error, warning, info, debug };
 
 // Logging goes through spdlog's default logger: spdlog::info("…"), from any thread. One line an
 // event; text from a source passes through printable() first; no tensor's content.
 
-/// Logs to standard error, as "tensorfs: LEVEL: TEXT"; with debug messages if `verbose`. libfuse's
-/// own messages come the same way from then on.
-void log_to_terminal(bool verbose);
+// libfuse's own messages come the same way.
+
+/// Logs to standard error, as "tensorfs: LEVEL: TEXT"; or to the journal where that is what standard error
+/// leads to, since it keeps the levels apart.
+void log_to_terminal(LogLevel level);
 
 /// Logs to syslog (and so to the journal), as facility daemon.
-void log_to_syslog();
+void log_to_syslog(LogLevel level);
 
 }  // namespace tensorfs

@@ -53,13 +53,17 @@ void check_mountpoint(const std::string& path) {
     if (!S_ISDIR(found.st_mode)) refuse_mountpoint(path, "it is not a folder");
 }
 
-void raise_read_ahead(const std::string& mountpoint) {
+bool is_device(const std::string& mountpoint) {
+    constexpr std::string_view folder = "/dev/fd/";
+    return mountpoint.starts_with(folder) && mountpoint.size() > folder.size() &&
+           mountpoint.find_first_not_of("0123456789", folder.size()) == std::string::npos;
+}
+
+void raise_read_ahead(const std::string& device) {
     constexpr int kib = 512;
-    const std::optional<Mount> mount = find_mount(mountpoint);
-    if (!mount) return;
-    std::ofstream file(fmt::format("/sys/class/bdi/{}/read_ahead_kb", mount->device));
+    std::ofstream file(fmt::format("/sys/class/bdi/{}/read_ahead_kb", device));
     file << kib << std::flush;
-    if (!file) spdlog::debug("{}: read-ahead stays as the kernel has it", printable(mountpoint));
+    if (!file) spdlog::debug("device {}: read-ahead stays as the kernel has it", device);
 }
 
 }  // namespace tensorfs

@@ -30,6 +30,19 @@ std::string unescape(const std::string& text) {
     return out;
 }
 
+/// Has fusermount3 unmount, which may for an ordinary user; whether it did. It says nothing itself.
+bool ask_fusermount(std::string flags, std::string path) {
+    std::string program = "fusermount3";
+    std::string end = "--";
+    const std::array<char*, 5> arguments{program.data(), flags.data(), end.data(), path.data(), nullptr};
+    pid_t child = 0;
+    if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ) != 0) return false;
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 /// The topmost mount of those for which `is_wanted(path, mount)` holds, if there is one.
 template <typename IsWanted>
 std::optional<Mount> last_mount(const IsWanted& is_wanted) {
@@ -70,19 +83,13 @@ bool is_dead_mount(const std::string& path) {
     return ::statfs(path.c_str(), &ignored) != 0 && errno == ENOTCONN;
 }
 
+bool unmount_unused(const std::string& path) {
+    if (::umount2(path.c_str(), UMOUNT_NOFOLLOW) == 0) return true;
+    return errno == EPERM && ask_fusermount("-uq", path);
+}
+
 bool detach(const std::string& path) {
-    if (::umount2(path.c_str(), MNT_DETACH) == 0) return true;
-    std::string program = "fusermount3";
-    std::string flags = "-uz";
-    std::string target = path;
-    std::string end = "--";
-    const std::array<char*, 5> arguments{program.data(), flags.data(), end.data(), target.data(), nullptr};
-    pid_t child = 0;
-    if (::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ) != 0) return false;
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return ::umount2(path.c_str(), MNT_DETACH) == 0 || ask_fusermount("-uzq", path);
 }
 
 }  // namespace tensorfs

@@ -25,6 +25,10 @@ bool is_in_mount(const std::string& path);
 /// Whether a FUSE filesystem is there whose daemon has gone.
 bool is_dead_mount(const std::string& path);
 
+/// Takes a FUSE mount away unless it is in use: something of it is open, or some process's working folder,
+/// or mounted over. False if it is, or the system refuses.
+bool unmount_unused(const std::string& path);
+
 /// Takes a mount away, also one that is in use or dead: what is open in it fails from then on. False
 /// if the system refuses.
 bool detach(const std::string& path);

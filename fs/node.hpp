@@ -18,19 +18,39 @@ enum class View : std::uint8_t {
     f32,     // .tensorfs/f32: the same, with narrow floats widened
 };
 
-/// Which node: a view, and a position in what it numbers.
+/// Which node of a model: a view, and a position in what it numbers.
 struct Inode {
     View view = View::raw;
     std::uint32_t position = 0;
 
-    /// The number that the kernel knows it by; the root is 1, as FUSE asks.
-    [[nodiscard]] std::uint64_t number() const {
-        return std::uint64_t{static_cast<std::uint8_t>(view)} << 48 | (position + std::uint64_t{1});
-    }
-    static Inode from_number(std::uint64_t number) {
-        return {static_cast<View>(number >> 48 & 0xFF), static_cast<std::uint32_t>((number & 0xFFFFFFFFFFFF) - 1)};
-    }
     bool operator==(const Inode&) const = default;
+};
+
+/// What the kernel knows a node by, and users as its inode number. A model that takes another's place
+/// numbers its nodes anew, so that nothing the kernel has of the old one is taken for the new.
+///
+/// From the lowest bit up: the position plus one in 33 bits, since FUSE has the root at 1; the
+/// generation in 15; the view in 8. The root has one number, whichever model it shows.
+struct NodeId {
+    std::uint16_t generation = 0;
+    Inode inode;
+
+    static constexpr unsigned position_bits = 33;
+    static constexpr unsigned generation_bits = 15;
+    static constexpr std::uint16_t generations = 1U << generation_bits;
+
+    [[nodiscard]] constexpr std::uint64_t number() const {
+        if (inode == Inode{}) return 1;
+        return std::uint64_t{static_cast<std::uint8_t>(inode.view)} << (position_bits + generation_bits) |
+               std::uint64_t{generation} << position_bits | (inode.position + std::uint64_t{1});
+    }
+    static constexpr NodeId from_number(std::uint64_t number) {
+        return {static_cast<std::uint16_t>(number >> position_bits & (generations - 1)),
+                {static_cast<View>(number >> (position_bits + generation_bits) & 0xFF),
+                 static_cast<std::uint32_t>((number & ((std::uint64_t{1} << position_bits) - 1)) - 1)}};
+    }
+    [[nodiscard]] constexpr bool is_root() const { return inode == Inode{}; }
+    bool operator==(const NodeId&) const = default;
 };
 
 /// What is known of a node: enough for its stat and its extended attributes.

@@ -3,7 +3,9 @@
 #include <linux/limits.h>
 
 #include <cerrno>
+#include <chrono>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,15 +21,17 @@ constexpr unsigned largest_request = 1 << 20;
 
 Served& served(fuse_req_t request) { return *static_cast<Served*>(fuse_req_userdata(request)); }
 
-/// Runs a callback's work and turns failure into a reply. `work(served)` either replies and returns
-/// 0, or does not and returns an errno value.
+/// Runs a callback's work and turns failure into a reply. `work(served, model, inode)` either replies and
+/// returns 0, or does not and returns an errno value; the model stays as long as it runs.
 template <typename Work>
-void answer(fuse_req_t request, Request kind, const Work& work) noexcept {
+void answer(fuse_req_t request, Request kind, fuse_ino_t number, const Work& work) noexcept {
     Served& from = served(request);
     from.stats.count(kind);
     int error = EIO;
     try {
-        error = work(from);
+        const NodeId node = NodeId::from_number(number);
+        const std::shared_ptr<Generation> model = from.generations.of(node);
+        error = model ? work(from, *model, node.inode) : ESTALE;
     } catch (const std::bad_alloc&) {
         error = ENOMEM;
     } catch (...) {
@@ -56,104 +60,166 @@ void init(void* user_data, fuse_conn_info* connection) {
     connection->congestion_threshold = 48;
 }
 
+/// Tells the kernel of a node, which it then knows until it says that it has forgotten it. Of a model that is
+/// not shown any more, it is to do so as soon as it can.
+void reply_entry(fuse_req_t request, const Served& from, Generation& model, const Node& node) {
+    const fuse_entry_param entry = entry_param(model, node, from.owner, from.generations.is_current(model));
+    const std::uint64_t times = node.inode == Inode{} ? 0 : 1;  // the root is known anyway, and no model's own
+    model.learned(times);                                       // before it can be forgotten
+    if (fuse_reply_entry(request, &entry) != 0) model.forgotten(times);
+}
+
 void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
-    answer(request, Request::lookup, [&](const Served& from) {
-        const Inode folder = Inode::from_number(parent);
+    answer(request, Request::lookup, parent, [&](const Served& from, Generation& model, Inode folder) {
         const std::string_view wanted = name;
         std::optional<Node> node;
         if (wanted == ".") {
-            node = from.volume.node(folder);  // only an NFS server asks for these two
+            node = model.volume.node(folder);  // only an NFS server asks for these two
         } else if (wanted == "..") {
-            node = from.volume.node(from.volume.parent(folder));
+            node = model.volume.node(model.volume.parent(folder));
         } else {
-            node = from.volume.lookup(folder, wanted);
+            node = model.volume.lookup(folder, wanted);
         }
-        fuse_entry_param entry{};
-        entry.entry_timeout = for_ever;  // of the answer that there is no such entry
-        if (node) entry = entry_param(*node, from.owner);
-        fuse_reply_entry(request, &entry);
+        if (node) {
+            reply_entry(request, from, model, *node);
+        } else {
+            fuse_entry_param none{};
+            none.entry_timeout = for_ever;  // of the answer that there is no such entry
+            fuse_reply_entry(request, &none);
+        }
         return 0;
     });
 }
 
-void forget(fuse_req_t request, fuse_ino_t, std::uint64_t) { fuse_reply_none(request); }
+void forget(fuse_req_t request, fuse_ino_t number, std::uint64_t times) {
+    served(request).generations.forget(NodeId::from_number(number), times);
+    fuse_reply_none(request);
+}
 
-void forget_multi(fuse_req_t request, std::size_t, fuse_forget_data*) { fuse_reply_none(request); }
+void forget_multi(fuse_req_t request, std::size_t count, fuse_forget_data* all) {
+    Generations& generations = served(request).generations;
+    for (const fuse_forget_data& one : std::span(all, count)) {
+        generations.forget(NodeId::from_number(one.ino), one.nlookup);
+    }
+    fuse_reply_none(request);
+}
 
 void getattr(fuse_req_t request, fuse_ino_t number, fuse_file_info*) {
-    answer(request, Request::getattr, [&](const Served& from) {
-        const std::optional<Node> node = from.volume.node(Inode::from_number(number));
+    answer(request, Request::getattr, number, [&](const Served& from, const Generation& model, Inode inode) {
+        const std::optional<Node> node = model.volume.node(inode);
         if (!node) return ENOENT;
-        const struct stat attributes = to_stat(*node, from.owner);
+        const struct stat attributes = to_stat(*node, from.owner, model.number());
         fuse_reply_attr(request, &attributes, for_ever);
         return 0;
     });
 }
 
-void open(fuse_req_t request, fuse_ino_t, fuse_file_info* file) {
-    const Served& from = served(request);
-    if (from.cache != Cache::direct && !from.is_baseline) {
-        fuse_reply_err(request, ENOSYS);
-        return;
-    }
-    file->direct_io = from.cache == Cache::direct;
-    file->keep_cache = from.cache != Cache::direct;
-    fuse_reply_open(request, file);
+/// Where it is of interest what is open, it is counted until it is released.
+void reply_open(fuse_req_t request, Served& from, const fuse_file_info& file) {
+    from.open_files.fetch_add(1);
+    if (fuse_reply_open(request, &file) != 0) from.open_files.fetch_sub(1);
 }
 
-void opendir(fuse_req_t request, fuse_ino_t, fuse_file_info* folder) {
-    if (served(request).is_baseline) {
-        fuse_reply_open(request, folder);
-    } else {
-        fuse_reply_err(request, ENOSYS);
-    }
-}
-
-void release(fuse_req_t request, fuse_ino_t, fuse_file_info*) { fuse_reply_err(request, 0); }
-
-void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, fuse_file_info*) {
-    answer(request, Request::read, [&](Served& from) {
-        const std::optional<Node> node = from.volume.node(Inode::from_number(number));
-        if (!node) return ENOENT;
-        if (node->is_folder) return EISDIR;
-        Content storage;
-        const Content& content = from.volume.content(*node, storage);
-        std::vector<Content::Piece> pieces;
-        content.gather(static_cast<std::uint64_t>(offset), size, from.volume.model().shards(), pieces);
-
-        Answer answer(from, pieces);
-        if (const int error = answer.prepare()) return error;
-        answer.send(request);
+void open(fuse_req_t request, fuse_ino_t number, fuse_file_info* file) {
+    answer(request, Request::open, number, [&](Served& from, const Generation&, Inode) {
+        if (from.cache != Cache::direct && !from.is_baseline && !from.counts_opens) return ENOSYS;
+        file->direct_io = from.cache == Cache::direct;
+        file->keep_cache = from.cache != Cache::direct;
+        reply_open(request, from, *file);
         return 0;
     });
 }
 
-/// A folder's offsets: 0 is ".", 1 is "..", and 2 + i its entry i.
+void opendir(fuse_req_t request, fuse_ino_t number, fuse_file_info* folder) {
+    answer(request, Request::opendir, number, [&](Served& from, const Generation&, Inode) {
+        if (!from.is_baseline && !from.counts_opens) return ENOSYS;
+        folder->keep_cache = folder->cache_readdir = !from.is_baseline;
+        reply_open(request, from, *folder);
+        return 0;
+    });
+}
+
+void release(fuse_req_t request, fuse_ino_t, fuse_file_info*) {
+    served(request).open_files.fetch_sub(1);
+    fuse_reply_err(request, 0);
+}
+
+void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, fuse_file_info*) {
+    Stats& stats = served(request).stats;  // the request is gone once it is answered
+    const auto start = std::chrono::steady_clock::now();
+    answer(request, Request::read, number, [&](Served& from, Generation& model, Inode inode) {
+        const std::optional<Node> node = model.volume.node(inode);
+        if (!node) return ENOENT;
+        if (node->is_folder) return EISDIR;
+        Content storage;
+        const Content& content = model.volume.content(*node, storage);
+        const std::vector<Shard>& shards = model.volume.model().shards();
+        std::vector<Content::Piece> pieces;
+        content.gather(static_cast<std::uint64_t>(offset), size, shards, pieces);
+
+        Answer answer(model, pieces);
+        if (const int error = answer.prepare()) return error;
+        if (const std::optional<std::uint64_t> bytes = answer.send(request)) {
+            from.stats.count_bytes(inode.view, *bytes);
+            if (node->tensor != nullptr) {
+                model.busy.count(static_cast<std::size_t>(node->tensor - model.volume.model().tensors().data()),
+                                 *bytes);
+            }
+        } else {
+            from.stats.count_error();
+        }
+        return 0;
+    });
+    stats.read_latency().count(std::chrono::steady_clock::now() - start);
+}
+
+/// Where a listing goes on: at 0 with ".", at 1 with "..", and at 2 + i with the folder's entry i. In the
+/// root, the generation is part of it, as of no node id there: who has begun to list one model goes on in it.
+struct Place {
+    static constexpr unsigned bits = 33;
+
+    std::uint16_t generation = 0;
+    std::uint64_t at = 0;
+
+    [[nodiscard]] std::uint64_t offset() const { return std::uint64_t{generation} << bits | at; }
+    static Place from_offset(off_t offset) {
+        const auto number = static_cast<std::uint64_t>(offset);
+        return {static_cast<std::uint16_t>(number >> bits), number & ((std::uint64_t{1} << bits) - 1)};
+    }
+};
+
 void list(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, bool plus) {
-    answer(request, Request::readdir, [&](const Served& from) {
-        const Inode inode = Inode::from_number(number);
-        const std::optional<Node> folder = from.volume.node(inode);
+    answer(request, Request::readdir, number, [&](Served& from, Generation& shown, Inode inode) {
+        const Place from_place = Place::from_offset(offset);
+        const bool is_root = number == FUSE_ROOT_ID;
+        std::shared_ptr<Generation> begun;
+        if (is_root && from_place.at != 0) begun = from.generations.numbered(from_place.generation);
+        Generation& model = begun ? *begun : shown;
+        const std::optional<Node> folder = model.volume.node(inode);
         if (!folder) return ENOENT;
         if (!folder->is_folder) return ENOTDIR;
+        // The kernel would take what is found in the root for what is there now.
+        const bool is_current = from.generations.is_current(model);
+        const bool is_old = is_root && !is_current;
 
-        Listing listing(request, from.owner, size, plus);
+        Listing listing(request, model, from.owner, size, plus, is_current);
         const std::uint64_t end = std::uint64_t{folder->entries} + 2;
         bool fits = true;
         std::string storage;
-        for (auto at = static_cast<std::uint64_t>(offset); fits && at < end; ++at) {
-            const auto next = static_cast<std::uint32_t>(at + 1);
+        for (std::uint64_t at = from_place.at; fits && at < end; ++at) {
+            const std::uint64_t next = Place{is_root ? model.number() : std::uint16_t{0}, at + 1}.offset();
             if (at < 2) {
-                fits = listing.add_bare(at == 0 ? "." : "..", at == 0 ? inode : from.volume.parent(inode), true, next);
+                fits = listing.add_bare(at == 0 ? "." : "..", at == 0 ? inode : model.volume.parent(inode), true, next);
                 continue;
             }
-            const Volume::Entry entry = from.volume.entry(inode, static_cast<std::uint32_t>(at - 2), storage);
-            if (!plus || entry.is_made) {
+            const Volume::Entry entry = model.volume.entry(inode, static_cast<std::uint32_t>(at - 2), storage);
+            if (!plus || entry.is_made || is_old) {
                 fits = listing.add_bare(entry.name, entry.inode, entry.is_folder, next);
             } else {
-                fits = listing.add(entry.name, *from.volume.node(entry.inode), next);
+                fits = listing.add(entry.name, *model.volume.node(entry.inode), next);
             }
         }
-        listing.reply();
+        from.stats.count_bytes(Request::readdir, listing.reply());
         return 0;
     });
 }
@@ -167,7 +233,8 @@ void readdirplus(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t 
 }
 
 /// Answers getxattr and listxattr, which share their rules: size 0 asks for the size alone.
-int reply_sized(fuse_req_t request, std::string_view value, std::size_t size, std::size_t limit) {
+int reply_sized(fuse_req_t request, Served& from, Request kind, std::string_view value, std::size_t size,
+                std::size_t limit) {
     if (value.size() > limit) return E2BIG;
     if (size == 0) {
         fuse_reply_xattr(request, value.size());
@@ -175,32 +242,37 @@ int reply_sized(fuse_req_t request, std::string_view value, std::size_t size, st
     }
     if (value.size() > size) return ERANGE;
     fuse_reply_buf(request, value.data(), value.size());
+    from.stats.count_bytes(kind, value.size());
     return 0;
 }
 
 void getxattr(fuse_req_t request, fuse_ino_t number, const char* name, std::size_t size) {
-    answer(request, Request::getxattr, [&](const Served& from) {
-        const std::optional<Node> node = from.volume.node(Inode::from_number(number));
+    answer(request, Request::getxattr, number, [&](Served& from, const Generation& model, Inode inode) {
+        const std::optional<Node> node = model.volume.node(inode);
         if (!node) return ENOENT;
         if (node->inode == Inode{} && name == stats_attribute) {
-            return reply_sized(request, from.stats.json_to_fit(size), size, XATTR_SIZE_MAX);
+            from.stats.count_look();
+            return reply_sized(request, from, Request::getxattr, from.stats_text.to_fit(from, size), size,
+                               XATTR_SIZE_MAX);
         }
-        const std::optional<std::string> value = xattr(from.volume, *node, name);
-        return value ? reply_sized(request, *value, size, XATTR_SIZE_MAX) : ENODATA;
+        const std::optional<std::string> value = xattr(model.volume, *node, name);
+        return value ? reply_sized(request, from, Request::getxattr, *value, size, XATTR_SIZE_MAX) : ENODATA;
     });
 }
 
 void listxattr(fuse_req_t request, fuse_ino_t number, std::size_t size) {
-    answer(request, Request::listxattr, [&](const Served& from) {
-        const std::optional<Node> node = from.volume.node(Inode::from_number(number));
+    answer(request, Request::listxattr, number, [&](Served& from, const Generation& model, Inode inode) {
+        const std::optional<Node> node = model.volume.node(inode);
         if (!node) return ENOENT;
-        return reply_sized(request, xattr_names(from.volume, *node), size, XATTR_LIST_MAX);
+        return reply_sized(request, from, Request::listxattr, xattr_names(model.volume, *node), size, XATTR_LIST_MAX);
     });
 }
 
-void statfs(fuse_req_t request, fuse_ino_t) {
-    answer(request, Request::statfs, [&](const Served& from) {
-        const struct statvfs numbers = to_statvfs(from.volume);
+void statfs(fuse_req_t request, fuse_ino_t number) {
+    // Whatever it is asked of, it is the mount as it is now.
+    static_cast<void>(number);
+    answer(request, Request::statfs, FUSE_ROOT_ID, [&](const Served&, const Generation& model, Inode) {
+        const struct statvfs numbers = to_statvfs(model.volume);
         fuse_reply_statfs(request, &numbers);
         return 0;
     });

@@ -36,7 +36,17 @@ Cache cache_named(std::string_view value) {
                   fmt::format("-o cache=: \"{}\" is not one of keep, once and direct", printable(value)));
 }
 
-constexpr unsigned largest_id = 4294967294;  // 2^32-1 means "no one"
+LogLevel level_named(std::string_view value) {
+    if (value == "error") return LogLevel::error;
+    if (value == "warning") return LogLevel::warning;
+    if (value == "info") return LogLevel::info;
+    if (value == "debug") return LogLevel::debug;
+    throw Failure(ExitCode::usage,
+                  fmt::format("-o log=: \"{}\" is not one of error, warning, info and debug", printable(value)));
+}
+
+constexpr unsigned longest_idle = 31'536'000;  // a year of 365 days, in seconds
+constexpr unsigned largest_id = 4294967294;    // 2^32-1 means "no one"
 
 using Apply = void (*)(MountOptions&, std::string_view, std::string_view);
 
@@ -76,6 +86,12 @@ constexpr std::array table{
              [](MountOptions& o, std::string_view name, std::string_view value) {
                  o.threads = std::max(1U, number(name, value, 10, 4096));
              }),
+    of_mount("idle", "SECONDS", "unmount when unused and with nothing open for so long (0: never)",
+             [](MountOptions& o, std::string_view name, std::string_view value) {
+                 o.idle = std::chrono::seconds(number(name, value, 10, longest_idle));
+             }),
+    of_mount("log", "LEVEL", "what is logged: error, warning, info or debug (info)",
+             [](MountOptions& o, std::string_view, std::string_view value) { o.log_level = level_named(value); }),
     of_mount("allow_other", "", "let other users in, as the permissions say", pass_on),
     of_mount("allow_root", "", "let root in", pass_on),
     of_mount("auto_unmount", "", "unmount even if the daemon is killed", pass_on),
@@ -107,6 +123,11 @@ void apply_option(MountOptions& options, std::string_view text, bool only_of_sou
         std::find_if(table.begin(), table.end(), [&](const MountOption& o) { return o.name == name; });
     if (row == table.end() || (only_of_source && !row->is_of_source)) {
         if (is_accepted(name) && !only_of_source) return;
+        if (name == "remount") {
+            throw Failure(ExitCode::usage,
+                          "a mount's options stay what they are: unmount it and mount again (to look at the source "
+                          "again, SIGHUP is enough)");
+        }
         throw Failure(ExitCode::usage, fmt::format("unknown mount option \"{}\"", printable(text)));
     }
     if (row->argument.empty() != (equals == std::string_view::npos)) {

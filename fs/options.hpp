@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include "core/model.hpp"
 #include "core/source.hpp"
+#include "fs/log.hpp"
 #include "fs/paging.hpp"
 #include "fs/stat.hpp"
 
@@ -28,6 +30,8 @@ struct MountOptions {
     std::string separators = "./";  // where names are cut into folders
     unsigned threads = 64;          // the most requests answered at once
     Cache cache = Cache::keep;      // where the system keeps what was read
+    std::chrono::seconds idle{0};   // unmount when unused for so long; 0: never
+    LogLevel log_level = LogLevel::info;
     bool is_baseline = false;       // without what makes it fast, to be compared with
     Owner owner;                    // the mounting user, unless uid= and gid= say otherwise
     std::vector<std::string> fuse;  // for libfuse and the kernel as they are, such as "allow_other"

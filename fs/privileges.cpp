@@ -7,26 +7,50 @@
 
 #include <array>
 #include <cerrno>
+#include <initializer_list>
 
 #include "core/error.hpp"
 #include "fs/log.hpp"
 
 namespace tensorfs {
+namespace {
 
-void drop_privileges() {
-    const auto complain = [](const char* what) { spdlog::warn("cannot give up {}: {}", what, system_message(errno)); };
-    if (::geteuid() != 0) return;
+void complain(const char* what) { spdlog::warn("cannot {}: {}", what, system_message(errno)); }
 
+/// Leaves the calling thread those of `permitted` that it has, with those of `effective` in use.
+bool set_capabilities(std::initializer_list<unsigned> permitted, std::initializer_list<unsigned> effective) {
     // The C library has no capset(2); libcap is not worth a dependency for one call. A capability's
     // bit is in the word of its number's upper part.
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> now{};
-    if (::syscall(SYS_capget, &header, now.data()) != 0) return complain("capabilities");
+    if (::syscall(SYS_capget, &header, now.data()) != 0) return false;
     std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> kept{};
-    constexpr unsigned bit = 1U << (CAP_SYS_ADMIN % 32);
-    kept[CAP_SYS_ADMIN / 32].effective = kept[CAP_SYS_ADMIN / 32].permitted = now[CAP_SYS_ADMIN / 32].permitted & bit;
-    if (::syscall(SYS_capset, &header, kept.data()) != 0) complain("capabilities");
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) complain("the way to new privileges");
+    for (const unsigned capability : permitted) {
+        kept[capability / 32].permitted |= now[capability / 32].permitted & 1U << (capability % 32);
+    }
+    for (const unsigned capability : effective) {
+        kept[capability / 32].effective |= kept[capability / 32].permitted & 1U << (capability % 32);
+    }
+    return ::syscall(SYS_capset, &header, kept.data()) == 0;
+}
+
+void drop_all_but(std::initializer_list<unsigned> permitted, std::initializer_list<unsigned> effective) {
+    if (::geteuid() != 0) return;
+    if (!set_capabilities(permitted, effective)) complain("give up capabilities");
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) complain("give up the way to new privileges");
+}
+
+}  // namespace
+
+void drop_privileges() { drop_all_but({CAP_SYS_ADMIN}, {CAP_SYS_ADMIN}); }
+
+void drop_privileges_but_reading() { drop_all_but({CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH}, {CAP_SYS_ADMIN}); }
+
+void use_reading_privilege() {
+    if (::geteuid() != 0) return;
+    if (!set_capabilities({CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH}, {CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH})) {
+        complain("take up the right to read everything");
+    }
 }
 
 }  // namespace tensorfs

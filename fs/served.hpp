@@ -1,31 +1,32 @@
 #pragma once
 
-#include "fs/faults.hpp"
+#include <atomic>
+#include <cstdint>
+
+#include "fs/generations.hpp"
 #include "fs/options.hpp"
-#include "fs/paging.hpp"
 #include "fs/stat.hpp"
 #include "fs/stats.hpp"
-#include "fs/volume.hpp"
+#include "fs/stats_text.hpp"
 
 namespace tensorfs {
 
 /// What the callbacks answer from: the session's user data.
 struct Served {
-    Served(const Volume& what, const MountOptions& how)
-        : volume(what),
-          owner(how.owner),
-          cache(how.cache),
-          is_baseline(how.is_baseline),
-          faults(what.model().shards()),
-          paging(what.model().shards(), how.cache, !how.is_baseline) {}
+    explicit Served(const MountOptions& how)
+        : owner(how.owner), cache(how.cache), is_baseline(how.is_baseline), counts_opens(how.idle.count() != 0) {}
 
-    const Volume& volume;
-    Owner owner;
-    Cache cache;
-    bool is_baseline;
-    Faults faults;
-    Paging paging;
+    const Owner owner;
+    const Cache cache;
+    const bool is_baseline;
+    const bool counts_opens;  // the kernel is to say what is opened and closed
+
+    Generations generations;
     Stats stats;
+    StatsText stats_text;
+    std::atomic<std::int64_t> open_files{0};  // and folders, where that is counted
+    std::atomic<std::uint64_t> reloads{0};    // the source was taken up again
+    std::atomic<std::uint64_t> failed_reloads{0};
 };
 
 }  // namespace tensorfs

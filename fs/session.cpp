@@ -6,19 +6,21 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/escape.hpp"
 #include "fs/fuse_arguments.hpp"
 #include "fs/log.hpp"
 #include "fs/mountpoint.hpp"
+#include "fs/mounts.hpp"
 #include "fs/privileges.hpp"
 #include "fs/terminal.hpp"
 
@@ -37,24 +39,21 @@ void notify(const Descriptor& event) {
     if (::write(event.get(), &one, sizeof one) != sizeof one) std::abort();  // an eventfd takes it
 }
 
-/// The signals that end a mount, blocked here and in all threads started later.
-Descriptor block_signals() {
+/// Lets a worker be woken.
+void take_wake_signal() {
     struct sigaction nothing {};
     nothing.sa_handler = [](int) {};  // and no SA_RESTART: a read is to end
     ::sigaction(wake_signal, &nothing, nullptr);
-
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    return Descriptor(::signalfd(-1, &set, SFD_CLOEXEC));
 }
+
+/// Of the request that was received, the kind (FUSE_LOOKUP and so on).
+std::uint32_t kind_of(const fuse_buf& request) { return static_cast<const fuse_in_header*>(request.mem)->opcode; }
 
 /// Whether a request that was received is answered from the tree alone, so that nothing can keep it
 /// waiting: neither a shard's disk nor bytes that must be made first.
 bool answers_from_memory(const fuse_buf& request) {
     const auto* const header = static_cast<const fuse_in_header*>(request.mem);
-    const Inode inode = Inode::from_number(header->nodeid);
+    const Inode inode = NodeId::from_number(header->nodeid).inode;
     if (header->opcode == FUSE_LOOKUP && inode == Inode{}) return false;  // it may be for .tensorfs
     return header->opcode != FUSE_READ && inode.view == View::raw;
 }
@@ -73,19 +72,21 @@ void await_request(int device) {
 
 Session::Session(const MountOptions& options, Served& served)
     : mountpoint_(options.mountpoint),
+      is_mounted_before_(is_device(mountpoint_)),
       most_workers_(options.threads),
       is_baseline_(options.is_baseline),
-      signals_(block_signals()),
       answering_(::eventfd(0, EFD_CLOEXEC)),
       finished_(::eventfd(0, EFD_CLOEXEC)),
       session_(nullptr, fuse_session_destroy) {
-    if (!signals_ || !answering_ || !finished_)
-        throw Failure(ExitCode::internal, "cannot set up signals: " + system_message(errno));
-    check_mountpoint(mountpoint_);
-    real_mountpoint_ = real_path(mountpoint_);  // while asking for it asks nothing of ourselves
-    check_fuse();
+    if (!answering_ || !finished_) throw Failure(ExitCode::internal, "cannot make an event: " + system_message(errno));
+    take_wake_signal();
+    if (!is_mounted_before_) {
+        check_mountpoint(mountpoint_);
+        real_mountpoint_ = real_path(mountpoint_);  // while asking for it asks nothing of ourselves
+        check_fuse();
+    }
 
-    FuseArguments arguments(options);
+    FuseArguments arguments(options, served.generations.current()->volume.model().location());
     session_.reset(fuse_session_new(arguments.get(), &operations(), sizeof(fuse_lowlevel_ops), &served));
     if (!session_) throw Failure(ExitCode::mount_failed, "libfuse does not take the mount options");
     // A thread that cannot be had is found out now, while there is nothing to be unmounted: for an
@@ -112,20 +113,39 @@ void Session::start() {
     if ((sources[0].revents & POLLIN) == 0) {
         throw Failure(ExitCode::mount_failed, fmt::format("{} was unmounted at once", printable(mountpoint_)));
     }
-    if (!is_baseline_) raise_read_ahead(real_mountpoint_);
+    if (is_mounted_before_) return;
+    if (const std::optional<Mount> mount = find_mount(real_mountpoint_)) device_ = mount->device;
+    if (!is_baseline_) raise_read_ahead(device_);
 }
 
-void Session::wait() {
-    std::array<pollfd, 2> sources{{{signals_.get(), POLLIN, 0}, {finished_.get(), POLLIN, 0}}};
-    while (::poll(sources.data(), sources.size(), -1) < 0 && errno == EINTR) {
-    }
-    if ((sources[0].revents & POLLIN) != 0) {
-        signalfd_siginfo signal{};
-        if (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
-            spdlog::debug("signal {}: unmounting", signal.ssi_signo);
-        }
-    }
-    stop();
+bool Session::is_answering() {
+    const std::uint64_t answered = answered_.load();
+    return std::exchange(answered_before_, answered) != answered || waiting_.load() != 0 ||
+           reading_.load() == working_.load();
+}
+
+bool Session::unmount_unused() {
+    const std::optional<Mount> there = find_mount(real_mountpoint_);
+    if (!there || there->device != device_) return false;  // mounted over, or gone from here
+    return tensorfs::unmount_unused(real_mountpoint_);
+}
+
+void Session::forget_root(const std::vector<std::string>& names) {
+    fuse_session* const session = session_.get();
+    // What was answered before may be on its way. To forget a name, the kernel waits for lookups and
+    // listings that are under way in the root; so what it kept of these is to be forgotten after that.
+    // Errors mean that there is nothing to forget.
+    fuse_lowlevel_notify_inval_inode(session, FUSE_ROOT_ID, 0, 0);
+    for (const std::string& name : names) forget_name(FUSE_ROOT_ID, name);
+    fuse_lowlevel_notify_inval_inode(session, FUSE_ROOT_ID, 0, 0);
+}
+
+bool Session::knows(std::uint64_t node_id) {
+    return fuse_lowlevel_notify_inval_inode(session_.get(), node_id, -1, 0) != -ENOENT;
+}
+
+void Session::forget_name(std::uint64_t folder, const std::string& name) {
+    fuse_lowlevel_notify_inval_entry(session_.get(), folder, name.c_str(), name.size());
 }
 
 void Session::stop() {
@@ -186,8 +206,12 @@ void Session::work() {
         if (got == -EINTR || got == -EAGAIN) continue;
         if (got <= 0) break;  // unmounted, or the device failed: libfuse has said so
         const bool is_quick = answers_from_memory(buffer);
+        const bool is_read = kind_of(buffer) == FUSE_READ;
         if (waiting_.fetch_sub(1) == 1 && !is_quick) add_worker();
+        if (is_read) reading_.fetch_add(1);
         fuse_session_process_buf(session, &buffer);
+        if (is_read) reading_.fetch_sub(1);
+        answered_.fetch_add(1);
         if (is_quick && !is_baseline_) await_request(fuse_session_fd(session));
         if (!is_answering_.exchange(true)) notify(answering_);
         waiting_.fetch_add(1);

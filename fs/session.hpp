@@ -19,13 +19,14 @@ namespace tensorfs {
 /// Threads are started as they are needed: whoever takes a request while no other is waiting for
 /// one starts another, up to a limit, so that a shard on a slow disk does not keep others waiting.
 ///
-/// The constructor blocks SIGINT, SIGTERM and SIGHUP for the whole process: wait() takes them.
+/// It belongs to one thread, but for what is said to be for any.
 class Session {
 public:
-    /// Mounts. `served` must outlive the session. Throws Failure (mountpoint, no_fuse or
-    /// mount_failed); libfuse may have logged details before.
+    /// Mounts. A mount point /dev/fd/N is a FUSE device that was opened and mounted by who started
+    /// this, and is not unmounted in the end. `served` must outlive the session. Throws Failure
+    /// (mountpoint, no_fuse or mount_failed); libfuse may have logged details before.
     Session(const MountOptions& options, Served& served);
-    /// Unmounts, if wait() has not.
+    /// Unmounts, if stop() has not.
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -33,10 +34,25 @@ public:
     /// Starts to answer, and returns when the kernel has its first answer and the mount is open to all.
     /// Throws Failure.
     void start();
-    /// Answers until the filesystem is unmounted or one of the signals comes, then unmounts and
-    /// lets requests under way finish. With files still open the mount goes all the same; reading
-    /// these fails from then on.
-    void wait();
+    /// Unmounts and lets requests under way finish. With files still open the mount goes all the same;
+    /// reading these fails from then on. Requests that hang in reading a shard end the process, with 0.
+    void stop();
+
+    /// Readable when the last thread has ended, since the filesystem was unmounted.
+    [[nodiscard]] const Descriptor& finished() const { return finished_; }
+    /// Whether requests are being answered: not if, since this was asked last, all threads have been busy
+    /// with one request each. Reading a shard does not count as busy, since that is the disk's affair.
+    [[nodiscard]] bool is_answering();
+    /// Unmounts, unless something of the mount is in use. False if so, or if the system refuses.
+    bool unmount_unused();
+    /// Makes the kernel forget what it has been told of the root, and of these names in it; when it
+    /// returns, no request of before is under way in the root. For any thread that answers none itself.
+    void forget_root(const std::vector<std::string>& names);
+    /// Whether the kernel still knows of a node, which makes it ask anew for its attributes. For any thread
+    /// that answers no request.
+    [[nodiscard]] bool knows(std::uint64_t node_id);
+    /// Makes the kernel forget a name in a folder: what it leads to goes when nobody uses it any more. The same.
+    void forget_name(std::uint64_t folder, const std::string& name);
 
 private:
     enum class Start : std::uint8_t { not_yet, now, never };
@@ -44,13 +60,13 @@ private:
     void work();
     bool add_worker();
     void let_work(Start start);
-    void stop();
 
     std::string mountpoint_;
+    bool is_mounted_before_;       // the mount point is a device, /dev/fd/N
     std::string real_mountpoint_;  // as the kernel lists it
+    std::string device_;           // the mount's, as the kernel lists it
     unsigned most_workers_;
     bool is_baseline_;
-    Descriptor signals_;    // readable when one of the signals is there
     Descriptor answering_;  // an eventfd: the kernel's first request, FUSE_INIT, has been answered
     Descriptor finished_;   // an eventfd: the last worker has gone
     std::unique_ptr<fuse_session, void (*)(fuse_session*)> session_;
@@ -61,8 +77,11 @@ private:
     std::mutex mutex_;
     std::vector<std::thread> workers_;  // grows only; under mutex_
     std::atomic<bool> is_answering_{false};
-    std::atomic<unsigned> waiting_{0};  // workers that wait for a request
-    std::atomic<unsigned> working_{0};  // workers that have not ended
+    std::atomic<unsigned> waiting_{0};        // workers that wait for a request
+    std::atomic<unsigned> working_{0};        // workers that have not ended
+    std::atomic<unsigned> reading_{0};        // workers that answer a READ
+    std::atomic<std::uint64_t> answered_{0};  // requests
+    std::uint64_t answered_before_ = 0;       // when is_answering() was asked last
 };
 
 }  // namespace tensorfs

@@ -20,10 +20,10 @@ std::uint64_t listing_size(std::uint32_t entries) {
 
 }  // namespace
 
-struct stat to_stat(const Node& node, const Owner& owner) {
+struct stat to_stat(const Node& node, const Owner& owner, std::uint16_t generation) {
     struct stat out {};
     const mode_t permissions = node.is_folder ? 0555 : 0444;
-    out.st_ino = node.inode.number();
+    out.st_ino = NodeId{generation, node.inode}.number();
     out.st_mode = (node.is_folder ? S_IFDIR : S_IFREG) | (permissions & ~owner.umask);
     out.st_nlink = node.is_folder ? 2 + node.folders : 1;
     out.st_uid = owner.uid;

@@ -1,39 +1,53 @@
 #include "fs/stats.hpp"
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 namespace tensorfs {
 namespace {
 
-constexpr std::array<std::string_view, request_kinds> names{"lookup",   "getattr",   "readdir", "read",
-                                                            "getxattr", "listxattr", "statfs"};
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, request_kinds> request_names{
+    "lookup", "getattr", "open", "opendir", "readdir", "read", "getxattr", "listxattr", "statfs"};
+constexpr std::array<std::string_view, 5> view_names{"tensors", "files", "flat", "npy", "f32"};
+
+template <std::size_t size>
+Json by_name(const std::array<std::string_view, size>& names,
+             const std::array<std::atomic<std::uint64_t>, size>& counts) {
+    Json all = Json::object();
+    for (std::size_t i = 0; i < size; ++i) all[std::string(names[i])] = counts[i].load(std::memory_order_relaxed);
+    return all;
+}
+
+double microseconds(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1000; }
 
 }  // namespace
 
-std::string Stats::json() const {
-    nlohmann::ordered_json requests = nlohmann::ordered_json::object();
-    for (std::size_t i = 0; i < names.size(); ++i)
-        requests[std::string(names[i])] = requests_[i].load(std::memory_order_relaxed);
-    const nlohmann::ordered_json all{
-        {"uptime_seconds",
-         std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start_).count()},
-        {"requests", std::move(requests)},
-        {"bytes_read", bytes_read_.load(std::memory_order_relaxed)},
-        {"errors", errors_.load(std::memory_order_relaxed)},
-    };
-    return all.dump();
+std::uint64_t Stats::uses() const noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < request_kinds; ++i) {
+        if (static_cast<Request>(i) != Request::statfs) sum += requests_[i].load(std::memory_order_relaxed);
+    }
+    return sum - looks_.load(std::memory_order_relaxed);
 }
 
-std::string Stats::json_to_fit(std::size_t size) const {
-    std::string now = json();
-    const std::lock_guard lock(mutex_);
-    if (size == 0) {
-        measured_ = now;
-    } else if (now.size() > size && !measured_.empty() && measured_.size() <= size) {
-        return measured_;
-    }
-    return now;
+nlohmann::ordered_json Stats::json() const {
+    const auto uptime = std::chrono::steady_clock::now() - start_;
+    return {
+        {"uptime_seconds", std::chrono::duration_cast<std::chrono::seconds>(uptime).count()},
+        {"requests", by_name(request_names, requests_)},
+        {"bytes", by_name(request_names, bytes_)},
+        {"bytes_read", by_name(view_names, bytes_in_)},
+        {"errors", errors_.load(std::memory_order_relaxed)},
+        {"read_latency_us",
+         {{"p50", microseconds(read_latency_.percentile(0.5))},
+          {"p90", microseconds(read_latency_.percentile(0.9))},
+          {"p99", microseconds(read_latency_.percentile(0.99))},
+          {"p99.9", microseconds(read_latency_.percentile(0.999))},
+          {"max", microseconds(read_latency_.longest())}}},
+    };
 }
 
 }  // namespace tensorfs

@@ -4,14 +4,16 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <mutex>
-#include <string>
+#include <nlohmann/json_fwd.hpp>
+
+#include "fs/latency.hpp"
+#include "fs/node.hpp"
 
 namespace tensorfs {
 
 /// What the kernel asks for, as counted in the statistics.
-enum class Request : std::uint8_t { lookup, getattr, readdir, read, getxattr, listxattr, statfs };
-inline constexpr std::size_t request_kinds = 7;
+enum class Request : std::uint8_t { lookup, getattr, open, opendir, readdir, read, getxattr, listxattr, statfs };
+inline constexpr std::size_t request_kinds = 9;
 
 /// Counters of a mount, since it was mounted. Any thread may count and read.
 class Stats {
@@ -19,27 +21,40 @@ public:
     void count(Request request) noexcept {
         requests_[static_cast<std::size_t>(request)].fetch_add(1, std::memory_order_relaxed);
     }
-    /// A READ was answered with so many bytes.
-    void count_bytes(std::uint64_t bytes) noexcept { bytes_read_.fetch_add(bytes, std::memory_order_relaxed); }
+    /// A request was answered with so many bytes.
+    void count_bytes(Request request, std::uint64_t bytes) noexcept {
+        bytes_[static_cast<std::size_t>(request)].fetch_add(bytes, std::memory_order_relaxed);
+    }
+    /// A READ of a file in that view was.
+    void count_bytes(View view, std::uint64_t bytes) noexcept {
+        count_bytes(Request::read, bytes);
+        bytes_in_[static_cast<std::size_t>(view)].fetch_add(bytes, std::memory_order_relaxed);
+    }
     /// A request was answered with EIO, ENOMEM or the like: not with what merely is not there.
     void count_error() noexcept { errors_.fetch_add(1, std::memory_order_relaxed); }
+    /// The counters themselves were asked for.
+    void count_look() noexcept { looks_.fetch_add(1, std::memory_order_relaxed); }
 
-    /// The counters as one line of JSON: `uptime_seconds`, `requests` by kind, `bytes_read` and
-    /// `errors`.
-    [[nodiscard]] std::string json() const;
+    /// How long READs take, from their arrival to their answer.
+    [[nodiscard]] Latency& read_latency() noexcept { return read_latency_; }
+    /// Requests that somebody uses the mount by: all, but those of who only watches it (df, and whoever asks
+    /// for the counters).
+    [[nodiscard]] std::uint64_t uses() const noexcept;
 
-    /// The same for getxattr's two calls: the first asks for the size with `size` 0, the second
-    /// must fit it, though the counters have moved on. If the text has outgrown `size`, this is the
-    /// one that was last measured.
-    [[nodiscard]] std::string json_to_fit(std::size_t size) const;
+    /// `uptime_seconds`, `requests` and `bytes` by kind, `bytes_read` by view, `errors` and
+    /// `read_latency_us`. Throws std::bad_alloc.
+    [[nodiscard]] nlohmann::ordered_json json() const;
 
 private:
+    static constexpr std::size_t views = 5;
+
     std::array<std::atomic<std::uint64_t>, request_kinds> requests_{};
-    std::atomic<std::uint64_t> bytes_read_{0};
+    std::array<std::atomic<std::uint64_t>, request_kinds> bytes_{};
+    std::array<std::atomic<std::uint64_t>, views> bytes_in_{};
     std::atomic<std::uint64_t> errors_{0};
+    std::atomic<std::uint64_t> looks_{0};
+    Latency read_latency_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-    mutable std::mutex mutex_;
-    mutable std::string measured_;
 };
 
 }  // namespace tensorfs

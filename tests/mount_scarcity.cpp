@@ -25,7 +25,7 @@ class ManyShards {
 public:
     ManyShards() {
         for (std::size_t i = 0; i < shard_count; ++i) write_file(shard(i), shard_bytes(i, tensor_name(i)));
-        daemon_.emplace(std::vector<std::string>{"prlimit", "--nofile=256:256", program(), "-f",
+        daemon_.emplace(std::vector<std::string>{"prlimit", "--nofile=256:256", program(), "-f", "-o", "log=warning",
                                                  folder_.path().string(), at_.path()});
         if (!eventually([&] { return daemon_->ended() || std::filesystem::exists(at_ / ".tensorfs"); }) ||
             daemon_->ended())

@@ -8,41 +8,72 @@
 
 using namespace tensorfs;
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 TEST_CASE("a new mount has counted nothing") {
-    const Json all = Json::parse(Stats().json());
-    CHECK(all.at("bytes_read") == 0);
+    const Json all = Stats().json();
     CHECK(all.at("errors") == 0);
     CHECK(all.at("uptime_seconds") == 0);
     REQUIRE(all.at("requests").size() == request_kinds);
-    for (const Json& count : all.at("requests")) CHECK(count == 0);
+    REQUIRE(all.at("bytes").size() == request_kinds);
+    REQUIRE(all.at("bytes_read").size() == 5);
+    for (const char* counts : {"requests", "bytes", "bytes_read", "read_latency_us"}) {
+        for (const Json& count : all.at(counts)) CHECK(count == 0);
+    }
 }
 
 TEST_CASE("each kind of request is counted under its name") {
     Stats stats;
     int times = 0;
-    for (const Request kind : {Request::lookup, Request::getattr, Request::readdir, Request::read, Request::getxattr,
-                               Request::listxattr, Request::statfs}) {
+    for (const Request kind : {Request::lookup, Request::getattr, Request::open, Request::opendir, Request::readdir,
+                               Request::read, Request::getxattr, Request::listxattr, Request::statfs}) {
         ++times;
-        for (int i = 0; i < times; ++i) stats.count(kind);
+        for (int i = 0; i < times; ++i) {
+            stats.count(kind);
+            stats.count_bytes(kind, 100);
+        }
     }
-    stats.count_bytes(1000);
-    stats.count_bytes(std::uint64_t{1} << 40);
     stats.count_error();
-    const Json all = Json::parse(stats.json());
+    const Json all = stats.json();
     CHECK(all.at("requests") == Json{{"lookup", 1},
                                      {"getattr", 2},
-                                     {"readdir", 3},
-                                     {"read", 4},
-                                     {"getxattr", 5},
-                                     {"listxattr", 6},
-                                     {"statfs", 7}});
-    CHECK(all.at("bytes_read") == (std::uint64_t{1} << 40) + 1000);
+                                     {"open", 3},
+                                     {"opendir", 4},
+                                     {"readdir", 5},
+                                     {"read", 6},
+                                     {"getxattr", 7},
+                                     {"listxattr", 8},
+                                     {"statfs", 9}});
+    for (const auto& [kind, requests] : all.at("requests").items()) {
+        CHECK(all.at("bytes").at(kind) == requests.get<int>() * 100);
+    }
     CHECK(all.at("errors") == 1);
 }
 
-TEST_CASE("the counters are one line") { CHECK(Stats().json().find('\n') == std::string::npos); }
+TEST_CASE("bytes that were read are counted by the view in which they were, and all together") {
+    Stats stats;
+    std::uint64_t bytes = 1;
+    for (const View view : {View::raw, View::hidden, View::flat, View::npy, View::f32}) {
+        stats.count_bytes(view, bytes);
+        bytes <<= 10;
+    }
+    const Json all = stats.json();
+    CHECK(
+        all.at("bytes_read") ==
+        Json{{"tensors", 1}, {"files", 1 << 10}, {"flat", 1 << 20}, {"npy", 1 << 30}, {"f32", std::uint64_t{1} << 40}});
+    CHECK(all.at("bytes").at("read") == (std::uint64_t{1} << 40) + (1 << 30) + (1 << 20) + (1 << 10) + 1);
+}
+
+TEST_CASE("who asks for the space or the counters does not use the mount") {
+    Stats stats;
+    stats.count(Request::statfs);
+    stats.count(Request::getxattr);
+    stats.count_look();
+    CHECK(stats.uses() == 0);
+    stats.count(Request::getxattr);
+    stats.count(Request::readdir);
+    CHECK(stats.uses() == 2);
+}
 
 TEST_CASE("no count is lost among threads") {
     Stats stats;
@@ -51,29 +82,16 @@ TEST_CASE("no count is lost among threads") {
         threads.emplace_back([&] {
             for (int j = 0; j < 10000; ++j) {
                 stats.count(Request::read);
-                stats.count_bytes(3);
+                stats.count_bytes(View::raw, 3);
                 stats.count_error();
+                stats.read_latency().count(std::chrono::nanoseconds(j));
             }
         });
     }
     for (std::thread& thread : threads) thread.join();
-    const Json all = Json::parse(stats.json());
+    const Json all = stats.json();
     CHECK(all.at("requests").at("read") == 40000);
-    CHECK(all.at("bytes_read") == 120000);
+    CHECK(all.at("bytes_read").at("tensors") == 120000);
     CHECK(all.at("errors") == 40000);
-}
-
-TEST_CASE("whoever guesses the size without measuring gets all of it, not what nobody measured") {
-    CHECK(Stats{}.json_to_fit(128).size() > 128);
-}
-
-TEST_CASE("what getxattr measured fits when it is fetched, though the counters have moved on") {
-    Stats stats;
-    const std::size_t size = stats.json_to_fit(0).size();
-    for (int i = 0; i < 12345; ++i) stats.count(Request::getxattr);
-    REQUIRE(stats.json().size() > size);
-    const std::string fetched = stats.json_to_fit(size);
-    CHECK(fetched.size() <= size);
-    CHECK(Json::parse(fetched).at("requests").at("getxattr") == 0);
-    CHECK(Json::parse(stats.json_to_fit(4096)).at("requests").at("getxattr") == 12345);
+    CHECK(stats.read_latency().total() == 40000);
 }

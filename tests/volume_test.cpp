@@ -61,13 +61,13 @@ void check_below(const Shown& shown, const Node& folder, std::set<std::uint64_t>
         const Volume::Entry entry = volume.entry(folder.inode, i, storage);
         INFO(entry.name);
         CHECK(names.insert(std::string(entry.name)).second);
-        CHECK(numbers.insert(entry.inode.number()).second);
+        CHECK(numbers.insert(NodeId{0, entry.inode}.number()).second);
         const std::optional<Node> node = volume.lookup(folder.inode, entry.name);
         REQUIRE(node.has_value());
         CHECK(node->inode == entry.inode);
         CHECK(node->is_folder == entry.is_folder);
         CHECK(volume.parent(node->inode) == folder.inode);
-        const std::optional<Node> again = volume.node(Inode::from_number(entry.inode.number()));
+        const std::optional<Node> again = volume.node(NodeId::from_number(NodeId{0, entry.inode}.number()).inode);
         REQUIRE(again.has_value());
         CHECK(again->inode == entry.inode);
         CHECK(again->nbytes == node->nbytes);
@@ -90,8 +90,8 @@ void check_below(const Shown& shown, const Node& folder, std::set<std::uint64_t>
 
 TEST_CASE("the root has FUSE's number, and is its own parent") {
     const Shown shown;
-    CHECK(Inode{}.number() == 1);
-    CHECK(Inode::from_number(1) == Inode{});
+    CHECK(NodeId{}.number() == 1);
+    CHECK(NodeId::from_number(1).inode == Inode{});
     CHECK(shown.volume->parent(Inode{}) == Inode{});
     CHECK(shown.volume->node(Inode{})->is_folder);
 }
@@ -102,7 +102,7 @@ TEST_CASE("entries, lookups, parents and nodes tell the same, everywhere") {
     check_below(shown, *shown.volume->node(Inode{}), numbers);
     const std::optional<Node> hidden = shown.at({".tensorfs"});
     REQUIRE(hidden.has_value());
-    CHECK(numbers.insert(hidden->inode.number()).second);
+    CHECK(numbers.insert(NodeId{0, hidden->inode}.number()).second);
     check_below(shown, *hidden, numbers);
     CHECK(shown.volume->parent(hidden->inode) == Inode{});
 }
@@ -157,7 +157,7 @@ TEST_CASE("the flat folder has each tensor by its full name") {
 TEST_CASE("a number that no node has is no node") {
     const Shown shown;
     const Volume& volume = *shown.volume;
-    CHECK_FALSE(volume.node(Inode::from_number(0)).has_value());
+    CHECK_FALSE(volume.node(NodeId::from_number(0).inode).has_value());
     CHECK_FALSE(volume.node({View::raw, volume.tree().size()}).has_value());
     CHECK_FALSE(volume.node({View::flat, 6}).has_value());
     CHECK_FALSE(volume.node({View::npy, volume.tree().size()}).has_value());
@@ -185,7 +185,7 @@ TEST_CASE("two loads of a model number its nodes alike") {
                                                                   {".tensorfs", "npy", "m", "layers", "2", "w.npy"},
                                                                   {".tensorfs", "f32", "%.npy"},
                                                                   {".tensorfs", "flat", "m.layers.2.w"}}) {
-        CHECK(first.at(path).value().inode.number() == second.at(path).value().inode.number());
+        CHECK(first.at(path).value().inode == second.at(path).value().inode);
     }
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("the views' folders tell the same everywhere, and no number is another
             const Node folder = shown.at({".tensorfs", view}).value();
             CHECK(folder.is_folder);
             CHECK(shown.volume->parent(folder.inode) == shown.at({".tensorfs"}).value().inode);
-            CHECK(numbers.insert(folder.inode.number()).second);
+            CHECK(numbers.insert(NodeId{0, folder.inode}.number()).second);
             check_below(shown, folder, numbers);
         }
         const std::size_t nodes = shown.volume->tree().size();

@@ -10,6 +10,7 @@
 #include "core/model.hpp"
 #include "core/safetensors.hpp"
 #include "core/views.hpp"
+#include "fs/commands/mount_info.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/terminal.hpp"
 
@@ -117,9 +118,14 @@ ExitCode run_info(const Arguments& arguments) {
     SourceArguments source;
     bool json = false;
     const auto app = make_app("info");
-    source.add_to(*app);
+    source.add_to(*app, "a model folder, a .safetensors file, an index or a Hub id; or where one is mounted");
     app->add_flag("--json", json, "a JSON object, with each shard and its metadata in it");
     if (!parse(*app, arguments)) return ExitCode::ok;
+    if (is_mountpoint(source.path)) {
+        if (!source.lists.empty()) throw Failure(ExitCode::usage, "of a mount there is nothing to choose by -o");
+        print(json ? mount_info_json(source.path) : mount_info_text(source.path));
+        return ExitCode::ok;
+    }
 
     // What is good is summed up in any case; what is not is listed, and tells in the exit code.
     const Model model = source.load(OnProblem::leave_out);

@@ -12,11 +12,12 @@
 #include "core/path.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/daemon.hpp"
-#include "fs/fuse.hpp"
+#include "fs/loading.hpp"
 #include "fs/log.hpp"
 #include "fs/options.hpp"
 #include "fs/privileges.hpp"
 #include "fs/session.hpp"
+#include "fs/supervisor.hpp"
 #include "fs/terminal.hpp"
 
 namespace tensorfs {
@@ -44,33 +45,16 @@ std::optional<MountOptions> parse_mount(const Arguments& arguments) {
     parse(*app, arguments);
     for (const std::string& list : lists) apply_option_list(options, list);
     options.foreground = options.foreground || options.debug;
+    if (options.debug) options.log_level = LogLevel::debug;
     return options;
 }
 
-Model load(const MountOptions& options) {
-    Model model = Model::load(find_source(options.source, options.load.source), options.load.on_problem);
-    for (const std::string& note : model.notes()) complain("note: " + printable(note));
-    if (const std::size_t count = model.problems().size(); count != 0) {
-        complain(
-            fmt::format("note: {} problems; what is bad is left out and listed in .tensorfs/problems.json", count));
-    }
-    model.map();
-    return model;
-}
-
-/// What the choice of a cache means here, where that is less than one might think.
-void say_what_cache_lacks(const Model& model, Cache cache) {
-#ifndef FUSE_CAP_DIRECT_IO_ALLOW_MMAP
-    if (cache == Cache::direct) {
-        complain(
-            "note: with cache=direct, files cannot be mapped as shared (MAP_SHARED): libfuse can allow that from 3.17 "
-            "on");
-    }
-#endif
-    const auto is_closed = [](const Shard& shard) { return !shard.is_open(); };
-    if (cache != Cache::keep && std::any_of(model.shards().begin(), model.shards().end(), is_closed)) {
-        complain("note: the shards could not be kept open (see `ulimit -n`), so that their pages stay cached");
-    }
+void say_mounted(const MountOptions& options, const Served& served) {
+    const std::shared_ptr<const Generation> generation = served.generations.current();
+    const Model& model = generation->volume.model();
+    spdlog::info("{}: mounted {}: {} in {}, {}", printable(options.mountpoint), printable(model.location()),
+                 counted(model.tensors().size(), "tensor"), counted(model.shards().size(), "shard"),
+                 human_bytes(model.nbytes()));
 }
 
 }  // namespace
@@ -80,21 +64,22 @@ ExitCode run_mount(const Arguments& arguments) {
     if (!parsed) return ExitCode::ok;
     MountOptions& options = *parsed;
     Daemon daemon = options.foreground ? Daemon() : Daemon::go();
-    log_to_terminal(options.debug);
+    log_to_terminal(options.log_level);
     // The daemon leaves the working folder, so what was typed relative to it is made absolute.
     options.mountpoint = absolute_path(options.mountpoint);
-    const Volume volume(load(options), options.separators);
-    options.source = volume.model().location();
-    say_what_cache_lacks(volume.model(), options.cache);
-    Served served(volume, options);
-
+    Model model = load_and_map(options.source, options, [](const std::string& note) { complain("note: " + note); });
+    options.source = source_from_anywhere(options.source);
+    Served served(options);
+    served.generations.show(std::make_shared<Generation>(std::move(model), options, 0));
     ::malloc_trim(0);  // loading took several times what is kept
 
+    Descriptor signals = take_signals();
     Session session(options, served);
-    drop_privileges();
+    drop_privileges_but_reading();
     session.start();
-    if (!options.foreground) log_to_syslog();
-    if (daemon.ready()) session.wait();
+    if (!options.foreground) log_to_syslog(options.log_level);
+    say_mounted(options, served);
+    if (daemon.ready()) Supervisor(std::move(signals), options, served, session).run();
     return ExitCode::ok;
 }
 

@@ -1,0 +1,70 @@
+#include "fs/generations.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace tensorfs {
+
+std::shared_ptr<Generation> Generations::current() const {
+    const std::shared_lock lock(mutex_);
+    return held_.back();
+}
+
+std::shared_ptr<Generation> Generations::of(NodeId node) const {
+    return node.is_root() ? current() : numbered(node.generation);
+}
+
+std::shared_ptr<Generation> Generations::numbered(std::uint16_t number) const {
+    const std::shared_lock lock(mutex_);
+    // From the last on: nearly always it is the one that is shown.
+    const auto found = std::find_if(held_.rbegin(), held_.rend(), [&](const std::shared_ptr<Generation>& generation) {
+        return generation->number() == number;
+    });
+    return found == held_.rend() ? nullptr : *found;
+}
+
+bool Generations::is_current(const Generation& generation) const {
+    const std::shared_lock lock(mutex_);
+    return held_.back().get() == &generation;
+}
+
+std::size_t Generations::size() const {
+    const std::shared_lock lock(mutex_);
+    return held_.size();
+}
+
+std::uint64_t Generations::free_serial(std::uint64_t wanted) const {
+    const std::shared_lock lock(mutex_);
+    const auto is_taken = [&](const std::shared_ptr<Generation>& generation) {
+        return generation->number() == wanted % NodeId::generations;
+    };
+    while (std::any_of(held_.begin(), held_.end(), is_taken)) ++wanted;
+    return wanted;
+}
+
+void Generations::show(std::shared_ptr<Generation> next) {
+    const std::unique_lock lock(mutex_);
+    held_.push_back(std::move(next));
+}
+
+void Generations::sweep() {
+    std::vector<std::shared_ptr<Generation>> gone;  // ends outside of the lock, since that takes a while
+    const std::unique_lock lock(mutex_);
+    swept_ = held_.back()->serial();
+    const auto is_kept = [&](const std::shared_ptr<Generation>& generation) {
+        return generation == held_.back() || generation->is_known();
+    };
+    const auto first_gone = std::stable_partition(held_.begin(), held_.end(), is_kept);
+    gone.assign(std::make_move_iterator(first_gone), std::make_move_iterator(held_.end()));
+    held_.erase(first_gone, held_.end());
+}
+
+void Generations::forget(NodeId node, std::uint64_t times) {
+    if (node.is_root()) return;
+    const std::shared_ptr<Generation> generation = of(node);
+    if (!generation || !generation->forgotten(times)) return;
+    const std::unique_lock lock(mutex_);
+    if (generation->serial() < swept_ && !generation->is_known()) std::erase(held_, generation);
+}
+
+}  // namespace tensorfs

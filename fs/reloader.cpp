@@ -1,0 +1,148 @@
+#include "fs/reloader.hpp"
+
+#include <malloc.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/escape.hpp"
+#include "fs/hidden.hpp"
+#include "fs/loading.hpp"
+#include "fs/log.hpp"
+#include "fs/privileges.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+/// More models than this are not held at once: somebody keeps files of each open.
+constexpr std::size_t most_models = 1000;
+
+/// What can be looked up in a model's root.
+void add_root_names(const Volume& volume, std::vector<std::string>& names) {
+    const std::uint32_t entries = volume.node(Inode{})->entries;
+    std::string storage;
+    for (std::uint32_t i = 0; i < entries; ++i) names.emplace_back(volume.entry(Inode{}, i, storage).name);
+}
+
+}  // namespace
+
+Reloader::Reloader(const MountOptions& options, Served& served, Session& session)
+    : options_(options), served_(served), session_(session), finished_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!finished_) throw Failure(ExitCode::internal, "cannot make an event: " + system_message(errno));
+}
+
+Reloader::~Reloader() {
+    if (thread_.joinable()) thread_.join();
+}
+
+void Reloader::start() {
+    if (is_under_way()) {
+        once_more_ = true;
+        return;
+    }
+    try {
+        thread_ = std::thread([this] { work(); });
+    } catch (const std::system_error& e) {
+        spdlog::error("{}: cannot be looked at again: {}", printable(options_.source), e.what());
+        fail();
+    }
+}
+
+void Reloader::fail() {
+    served_.failed_reloads.fetch_add(1);
+    has_failed_.store(true);
+}
+
+bool Reloader::end() {
+    std::uint64_t ignored = 0;
+    if (::read(finished_.get(), &ignored, sizeof ignored) != sizeof ignored) return true;
+    thread_.join();
+    if (!std::exchange(once_more_, false)) return true;
+    start();
+    return !is_under_way();
+}
+
+void Reloader::work() noexcept {
+    use_reading_privilege();
+    bool is_good = false;
+    try {
+        look_again();
+        is_good = true;
+    } catch (const Error& e) {
+        for (const Problem& problem : e.problems()) spdlog::error("{}", to_string(problem));
+    } catch (const std::exception& e) {
+        spdlog::error("{}: {}", printable(options_.source), e.what());
+    }
+    if (is_good) {
+        has_failed_.store(false);
+    } else {
+        fail();
+        spdlog::error("{}: not taken up; the mount stays as it was", printable(options_.source));
+    }
+    const std::uint64_t one = 1;
+    if (::write(finished_.get(), &one, sizeof one) != sizeof one) std::abort();  // an eventfd takes it
+}
+
+void Reloader::look_again() {
+    const std::string& source = options_.source;
+    Model model = load_and_map(source, options_,
+                               [&](const std::string& note) { spdlog::info("{}: {}", printable(source), note); });
+    if (model.is_same_as(served_.generations.current()->volume.model())) {
+        spdlog::info("{}: it is as it was", printable(source));
+        return;
+    }
+    if (served_.generations.size() >= most_models) {
+        throw Failure(ExitCode::internal, "files of too many models before it are still open");
+    }
+    show(std::move(model));
+}
+
+void Reloader::show(Model model) {
+    std::shared_ptr<const Generation> before = served_.generations.current();
+    const std::uint64_t serial = served_.generations.free_serial(before->serial() + 1);
+    const auto next = std::make_shared<Generation>(std::move(model), options_, serial);
+    ::malloc_trim(0);  // loading took several times what is kept
+
+    std::vector<std::string> names{std::string(Hidden::name)};
+    add_root_names(before->volume, names);
+    add_root_names(next->volume, names);
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+
+    served_.generations.show(next);
+    session_.forget_root(names);
+    if (before->is_known()) forget_names(*before);
+    before.reset();
+    served_.generations.sweep();
+    served_.reloads.fetch_add(1);
+    const Model& shown = next->volume.model();
+    spdlog::info("{}: taken up again: {} in {}", printable(options_.source), counted(shown.tensors().size(), "tensor"),
+                 counted(shown.shards().size(), "shard"));
+}
+
+/// With the root's names, the kernel has forgotten all below them that is not in use. What is would stay known,
+/// by its name in its folder, also when it is no longer used.
+void Reloader::forget_names(const Generation& old) {
+    std::vector<Inode> folders{Inode{}, {View::hidden, 0}};
+    std::string storage;
+    while (!folders.empty()) {
+        const Inode folder = folders.back();
+        folders.pop_back();
+        const bool is_root = folder == Inode{};
+        if (!is_root && !session_.knows(old.node_id(folder))) continue;  // so nothing below it is known
+        const std::uint32_t entries = old.volume.node(folder)->entries;
+        for (std::uint32_t i = 0; i < entries; ++i) {
+            const Volume::Entry entry = old.volume.entry(folder, i, storage);
+            if (!is_root) session_.forget_name(old.node_id(folder), std::string(entry.name));
+            if (entry.is_folder) folders.push_back(entry.inode);
+        }
+    }
+}
+
+}  // namespace tensorfs

@@ -1,0 +1,149 @@
+#include "fs/supervisor.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "core/error.hpp"
+#include "core/escape.hpp"
+#include "fs/log.hpp"
+#include "fs/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Whether SIGHUP says that the terminal is gone, and not that somebody wants the source to be looked at
+/// again. A shell that loses its terminal passes the signal on as if it were its own.
+bool is_hangup(const signalfd_siginfo& signal) {
+    return signal.ssi_code == SI_KERNEL || (::isatty(STDERR_FILENO) == 0 && errno == EIO);
+}
+
+bool wait_for(const Descriptor& event, std::chrono::milliseconds longest) {
+    pollfd source{event.get(), POLLIN, 0};
+    const auto deadline = std::chrono::steady_clock::now() + longest;
+    int result = 0;
+    do {
+        const auto left = deadline - std::chrono::steady_clock::now();
+        result = ::poll(&source, 1,
+                        static_cast<int>(std::max(0ms, std::chrono::ceil<std::chrono::milliseconds>(left)).count()));
+    } while (result < 0 && errno == EINTR);
+    return result == 1;
+}
+
+}  // namespace
+
+Descriptor take_signals() {
+    ::signal(SIGPIPE, SIG_IGN);
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC));
+    if (!signals) throw Failure(ExitCode::internal, "cannot set up signals: " + system_message(errno));
+    return signals;
+}
+
+Supervisor::Supervisor(Descriptor signals, const MountOptions& options, Served& served, Session& session)
+    : signals_(std::move(signals)),
+      options_(options),
+      served_(served),
+      session_(session),
+      reloader_(options, served, session) {}
+
+void Supervisor::run() {
+    manager_.ready(status());
+    for (bool goes_on = true; goes_on;) {
+        std::array<pollfd, 3> sources{{{signals_.get(), POLLIN, 0},
+                                       {session_.finished().get(), POLLIN, 0},
+                                       {reloader_.finished().get(), POLLIN, 0}}};
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_look() - Clock::now());
+        const int timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
+        if (::poll(sources.data(), sources.size(), timeout) < 0) continue;  // a signal that does not concern us
+        const auto has = [&](std::size_t i) { return (sources[i].revents & POLLIN) != 0; };
+        if (has(1)) {
+            spdlog::info("{}: unmounted", printable(options_.mountpoint));
+            break;
+        }
+        if (has(0)) goes_on = obey_signal();
+        if (has(2) && reloader_.end()) manager_.ready(status());
+        look_for_use(Clock::now());
+        tell_alive(Clock::now());
+    }
+    stop();
+}
+
+Supervisor::Clock::time_point Supervisor::next_look() const {
+    Clock::time_point next = Clock::time_point::max();
+    if (manager_.watchdog_interval().count() != 0) next = std::min(next, next_alive_);
+    if (options_.idle.count() != 0) next = std::min(next, next_use_);
+    return std::min(next, Clock::now() + 1h);
+}
+
+/// False if the mount is to end.
+bool Supervisor::obey_signal() {
+    signalfd_siginfo signal{};
+    if (::read(signals_.get(), &signal, sizeof signal) != sizeof signal) return true;
+    if (signal.ssi_signo == SIGHUP && !is_hangup(signal)) {
+        if (!reloader_.is_under_way()) manager_.reloading();
+        reloader_.start();
+        if (!reloader_.is_under_way()) manager_.ready(status());
+        return true;
+    }
+    spdlog::info("{}: unmounting because of signal {}", printable(options_.mountpoint), signal.ssi_signo);
+    return false;
+}
+
+/// Unmounts what was not used for long enough and is not in use.
+void Supervisor::look_for_use(Clock::time_point now) {
+    if (options_.idle.count() == 0 || now < next_use_) return;
+    next_use_ = now + std::clamp<Clock::duration>(options_.idle / 10, 100ms, 10s);
+    const std::uint64_t uses = served_.stats.uses();
+    if (uses != uses_ || served_.open_files.load() > 0) {
+        uses_ = uses;
+        last_use_ = now;
+    }
+    if (now - last_use_ < options_.idle) return;
+    if (session_.unmount_unused()) {
+        spdlog::info("{}: unmounted, since nobody used it for {}", printable(options_.mountpoint),
+                     counted(static_cast<std::uint64_t>(options_.idle.count()), "second"));
+    } else {
+        last_use_ = now;  // a working folder, or another mount on it: a use, too
+    }
+}
+
+void Supervisor::tell_alive(Clock::time_point now) {
+    if (manager_.watchdog_interval().count() == 0 || now < next_alive_) return;
+    next_alive_ = now + manager_.watchdog_interval();
+    if (session_.is_answering()) {
+        manager_.alive();
+    } else {
+        spdlog::warn("{}: no request was answered since the last look", printable(options_.mountpoint));
+    }
+}
+
+void Supervisor::stop() {
+    manager_.stopping();
+    session_.stop();
+    if (!reloader_.is_under_way() || wait_for(reloader_.finished(), 3s)) return;
+    spdlog::warn("{}: the source's disk does not answer", printable(options_.source));
+    std::_Exit(static_cast<int>(ExitCode::ok));  // a thread that is stuck cannot be joined
+}
+
+std::string Supervisor::status() const {
+    const std::shared_ptr<const Generation> generation = served_.generations.current();
+    const Model& model = generation->volume.model();
+    return fmt::format("{} of {} on {}{}", counted(model.tensors().size(), "tensor"), model.location(),
+                       options_.mountpoint,
+                       reloader_.has_failed() ? "; the source as it is now is bad, see the log" : "");
+}
+
+}  // namespace tensorfs

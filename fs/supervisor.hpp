@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+
+#include "core/descriptor.hpp"
+#include "fs/options.hpp"
+#include "fs/reloader.hpp"
+#include "fs/served.hpp"
+#include "fs/service_manager.hpp"
+#include "fs/session.hpp"
+
+namespace tensorfs {
+
+/// The signals that a mount obeys, from now on taken by whoever reads them here, in all threads that are
+/// started later: SIGTERM and SIGINT unmount, SIGHUP looks at the source again. SIGPIPE is ignored: whoever
+/// reads the log may go.
+Descriptor take_signals();
+
+/// What a mount does besides answering: it obeys signals, follows its source, goes when nobody uses it, and
+/// tells the service manager that all is well.
+class Supervisor {
+public:
+    /// `signals` as take_signals() gives them. The session has started. All but the signals must outlive it.
+    Supervisor(Descriptor signals, const MountOptions& options, Served& served, Session& session);
+
+    /// Returns when the mount is gone: unmounted by whoever may, by a signal, or because it was idle.
+    void run();
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    [[nodiscard]] Clock::time_point next_look() const;
+    bool obey_signal();
+    void look_for_use(Clock::time_point now);
+    void tell_alive(Clock::time_point now);
+    void stop();
+    [[nodiscard]] std::string status() const;
+
+    Descriptor signals_;
+    const MountOptions& options_;
+    Served& served_;
+    Session& session_;
+    ServiceManager manager_;
+    Reloader reloader_;
+
+    Clock::time_point next_alive_ = Clock::now();
+    Clock::time_point next_use_ = Clock::now();
+    Clock::time_point last_use_ = Clock::now();
+    std::uint64_t uses_ = 0;  // at last_use_
+};
+
+}  // namespace tensorfs
