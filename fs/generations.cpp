@@ -23,6 +23,11 @@ std::shared_ptr<Generation> Generations::numbered(std::uint16_t number) const {
     return found == held_.rend() ? nullptr : *found;
 }
 
+std::vector<std::shared_ptr<Generation>> Generations::old() const {
+    const std::shared_lock lock(mutex_);
+    return {held_.begin(), held_.end() - 1};
+}
+
 bool Generations::is_current(const Generation& generation) const {
     const std::shared_lock lock(mutex_);
     return held_.back().get() == &generation;

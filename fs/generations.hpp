@@ -24,6 +24,8 @@ public:
     [[nodiscard]] std::shared_ptr<Generation> of(NodeId node) const;
     /// The model whose node ids carry that number; null if there is none.
     [[nodiscard]] std::shared_ptr<Generation> numbered(std::uint16_t number) const;
+    /// Those that are not shown any more.
+    [[nodiscard]] std::vector<std::shared_ptr<Generation>> old() const;
     [[nodiscard]] bool is_current(const Generation& generation) const;
     /// How many are held.
     [[nodiscard]] std::size_t size() const;

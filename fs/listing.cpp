@@ -5,27 +5,25 @@
 
 namespace tensorfs {
 
-fuse_entry_param entry_param(const Generation& model, const Node& node, const Owner& owner, bool is_kept) {
+fuse_entry_param entry_param(const Generation& model, const Node& node, const Owner& owner) {
     fuse_entry_param entry{};
     entry.ino = model.node_id(node.inode);
     entry.generation = model.serial();  // for NFS, whose handles outlive what the kernel knows
     entry.attr = to_stat(node, owner, model.number());
-    entry.attr_timeout = for_ever;
-    entry.entry_timeout = is_kept ? for_ever : 0;
+    entry.attr_timeout = entry.entry_timeout = for_ever;
     return entry;
 }
 
-Listing::Listing(fuse_req_t request, Generation& model, const Owner& owner, std::size_t size, bool plus, bool is_kept)
+Listing::Listing(fuse_req_t request, Generation& model, const Owner& owner, std::size_t size, bool plus)
     : request_(request),
       model_(model),
       owner_(owner),
       size_(size),
       plus_(plus),
-      is_kept_(is_kept),
       buffer_(std::make_unique_for_overwrite<char[]>(size)) {}
 
 bool Listing::add(std::string_view name, const Node& node, std::uint64_t next) {
-    if (!append(name, entry_param(model_, node, owner_, is_kept_), next)) return false;
+    if (!append(name, entry_param(model_, node, owner_), next)) return false;
     looked_up_ += plus_ ? 1 : 0;
     return true;
 }

@@ -14,15 +14,14 @@ namespace tensorfs {
 /// In seconds: for ever. (The kernel cuts it to what it can count.)
 inline constexpr double for_ever = 1e9;
 
-/// What the kernel is told of a node that was found: its number and attributes, for ever. The name by which it
-/// was found is to be kept as long as it is in use only, unless `is_kept`.
-fuse_entry_param entry_param(const Generation& model, const Node& node, const Owner& owner, bool is_kept);
+/// What the kernel is told of a node that was found: its number and attributes, for ever.
+fuse_entry_param entry_param(const Generation& model, const Node& node, const Owner& owner);
 
 /// One reply to READDIR or READDIRPLUS, filled entry by entry.
 class Listing {
 public:
     /// `size` bytes at most, with what the kernel asked for: `plus` for attributes along with names.
-    Listing(fuse_req_t request, Generation& model, const Owner& owner, std::size_t size, bool plus, bool is_kept);
+    Listing(fuse_req_t request, Generation& model, const Owner& owner, std::size_t size, bool plus);
 
     /// Adds an entry with its attributes if the kernel wants any; `next` is where the listing goes
     /// on behind it. False if it does not fit.
@@ -40,7 +39,6 @@ private:
     const Owner& owner_;
     std::size_t size_;
     bool plus_;
-    bool is_kept_;  // see entry_param()
     std::unique_ptr<char[]> buffer_;
     std::size_t used_ = 0;
     std::uint64_t looked_up_ = 0;  // entries that the kernel counts as found

@@ -60,10 +60,9 @@ void init(void* user_data, fuse_conn_info* connection) {
     connection->congestion_threshold = 48;
 }
 
-/// Tells the kernel of a node, which it then knows until it says that it has forgotten it. Of a model that is
-/// not shown any more, it is to do so as soon as it can.
+/// Tells the kernel of a node, which it then knows until it says that it has forgotten it.
 void reply_entry(fuse_req_t request, const Served& from, Generation& model, const Node& node) {
-    const fuse_entry_param entry = entry_param(model, node, from.owner, from.generations.is_current(model));
+    const fuse_entry_param entry = entry_param(model, node, from.owner);
     const std::uint64_t times = node.inode == Inode{} ? 0 : 1;  // the root is known anyway, and no model's own
     model.learned(times);                                       // before it can be forgotten
     if (fuse_reply_entry(request, &entry) != 0) model.forgotten(times);
@@ -199,10 +198,9 @@ void list(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
         if (!folder) return ENOENT;
         if (!folder->is_folder) return ENOTDIR;
         // The kernel would take what is found in the root for what is there now.
-        const bool is_current = from.generations.is_current(model);
-        const bool is_old = is_root && !is_current;
+        const bool is_old = is_root && !from.generations.is_current(model);
 
-        Listing listing(request, model, from.owner, size, plus, is_current);
+        Listing listing(request, model, from.owner, size, plus);
         const std::uint64_t end = std::uint64_t{folder->entries} + 2;
         bool fits = true;
         std::string storage;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <new>
 #include <system_error>
 #include <vector>
 
@@ -44,11 +45,31 @@ Reloader::~Reloader() {
 void Reloader::start() {
     if (is_under_way()) {
         once_more_ = true;
-        return;
+    } else {
+        begin(Task::look_again);
     }
+}
+
+void Reloader::tidy() {
+    if (!is_under_way()) begin(Task::tidy);
+}
+
+bool Reloader::end() {
+    std::uint64_t ignored = 0;
+    if (::read(finished_.get(), &ignored, sizeof ignored) != sizeof ignored) return false;
+    thread_.join();
+    const bool has_looked = task_ == Task::look_again;
+    if (!std::exchange(once_more_, false)) return has_looked;
+    start();
+    return !is_under_way();
+}
+
+void Reloader::begin(Task task) {
+    task_ = task;
     try {
-        thread_ = std::thread([this] { work(); });
+        thread_ = std::thread([this, task] { work(task); });
     } catch (const std::system_error& e) {
+        if (task == Task::tidy) return;  // the next time, then
         spdlog::error("{}: cannot be looked at again: {}", printable(options_.source), e.what());
         fail();
     }
@@ -59,16 +80,26 @@ void Reloader::fail() {
     has_failed_.store(true);
 }
 
-bool Reloader::end() {
-    std::uint64_t ignored = 0;
-    if (::read(finished_.get(), &ignored, sizeof ignored) != sizeof ignored) return true;
-    thread_.join();
-    if (!std::exchange(once_more_, false)) return true;
-    start();
-    return !is_under_way();
+void Reloader::work(Task task) noexcept {
+    if (task == Task::look_again) {
+        look_again_or_say_why();
+    } else {
+        tidy_up();
+    }
+    const std::uint64_t one = 1;
+    if (::write(finished_.get(), &one, sizeof one) != sizeof one) std::abort();  // an eventfd takes it
 }
 
-void Reloader::work() noexcept {
+void Reloader::tidy_up() noexcept {
+    try {
+        for (const std::shared_ptr<Generation>& old : served_.generations.old()) forget_names(*old);
+    } catch (const std::bad_alloc&) {
+        spdlog::debug("no memory to let go of old models; they are looked at again later");
+    }
+    served_.generations.sweep();
+}
+
+void Reloader::look_again_or_say_why() noexcept {
     use_reading_privilege();
     bool is_good = false;
     try {
@@ -85,8 +116,6 @@ void Reloader::work() noexcept {
         fail();
         spdlog::error("{}: not taken up; the mount stays as it was", printable(options_.source));
     }
-    const std::uint64_t one = 1;
-    if (::write(finished_.get(), &one, sizeof one) != sizeof one) std::abort();  // an eventfd takes it
 }
 
 void Reloader::look_again() {
@@ -104,7 +133,7 @@ void Reloader::look_again() {
 }
 
 void Reloader::show(Model model) {
-    std::shared_ptr<const Generation> before = served_.generations.current();
+    const std::shared_ptr<const Generation> before = served_.generations.current();
     const std::uint64_t serial = served_.generations.free_serial(before->serial() + 1);
     const auto next = std::make_shared<Generation>(std::move(model), options_, serial);
     ::malloc_trim(0);  // loading took several times what is kept
@@ -117,8 +146,6 @@ void Reloader::show(Model model) {
 
     served_.generations.show(next);
     session_.forget_root(names);
-    if (before->is_known()) forget_names(*before);
-    before.reset();
     served_.generations.sweep();
     served_.reloads.fetch_add(1);
     const Model& shown = next->volume.model();
@@ -126,8 +153,8 @@ void Reloader::show(Model model) {
                  counted(shown.shards().size(), "shard"));
 }
 
-/// With the root's names, the kernel has forgotten all below them that is not in use. What is would stay known,
-/// by its name in its folder, also when it is no longer used.
+/// With the root's names, the kernel has forgotten all below them that was not in use. What was stays known by its
+/// name in its folder, also when it is no longer used.
 void Reloader::forget_names(const Generation& old) {
     std::vector<Inode> folders{Inode{}, {View::hidden, 0}};
     std::string storage;

@@ -24,19 +24,28 @@ public:
     Reloader(const Reloader&) = delete;
     Reloader& operator=(const Reloader&) = delete;
 
-    /// Begins; or, while that is under way, once more afterwards.
+    /// Begins to look at the source again; or, while that is under way, will once more afterwards.
     void start();
-    /// Readable when that has come to an end.
+    /// Begins to make the kernel forget what nobody uses any more of old models, unless something is under way.
+    /// It knows what was in use when another model took its place, and what was found in that since.
+    void tidy();
+    /// Readable when what was begun has come to an end.
     [[nodiscard]] const Descriptor& finished() const { return finished_; }
-    /// To be called then. False if it has begun once more.
+    /// To be called then. True if the source was looked at, and is not once more.
     bool end();
+    /// Whether something was begun.
     [[nodiscard]] bool is_under_way() const { return thread_.joinable(); }
     /// Whether what was found last was bad.
     [[nodiscard]] bool has_failed() const { return has_failed_.load(); }
 
 private:
-    void work() noexcept;
+    enum class Task : std::uint8_t { look_again, tidy };
+
+    void begin(Task task);
+    void work(Task task) noexcept;
     void fail();
+    void tidy_up() noexcept;
+    void look_again_or_say_why() noexcept;
     void look_again();
     void show(Model model);
     void forget_names(const Generation& old);
@@ -46,6 +55,7 @@ private:
     Session& session_;
     Descriptor finished_;
     std::thread thread_;
+    Task task_ = Task::look_again;  // of the thread
     bool once_more_ = false;
     std::atomic<bool> has_failed_{false};
 };

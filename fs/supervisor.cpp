@@ -21,6 +21,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr std::chrono::seconds shortest_tidy_pause{1};
+constexpr std::chrono::seconds longest_tidy_pause{64};
+
 /// Whether SIGHUP says that the terminal is gone, and not that somebody wants the source to be looked at
 /// again. A shell that loses its terminal passes the signal on as if it were its own.
 bool is_hangup(const signalfd_siginfo& signal) {
@@ -74,7 +77,12 @@ void Supervisor::run() {
             break;
         }
         if (has(0)) goes_on = obey_signal();
-        if (has(2) && reloader_.end()) manager_.ready(status());
+        if (has(2) && reloader_.end()) {
+            manager_.ready(status());
+            next_tidy_ = Clock::now();
+            tidy_pause_ = shortest_tidy_pause;
+        }
+        let_go_of_old(Clock::now());
         look_for_use(Clock::now());
         tell_alive(Clock::now());
     }
@@ -85,7 +93,7 @@ Supervisor::Clock::time_point Supervisor::next_look() const {
     Clock::time_point next = Clock::time_point::max();
     if (manager_.watchdog_interval().count() != 0) next = std::min(next, next_alive_);
     if (options_.idle.count() != 0) next = std::min(next, next_use_);
-    return std::min(next, Clock::now() + 1h);
+    return std::min({next, next_tidy_, Clock::now() + 1h});
 }
 
 /// False if the mount is to end.
@@ -118,6 +126,18 @@ void Supervisor::look_for_use(Clock::time_point now) {
     } else {
         last_use_ = now;  // a working folder, or another mount on it: a use, too
     }
+}
+
+/// As long as an old model is held, looks ever more rarely for what of it nobody uses any more.
+void Supervisor::let_go_of_old(Clock::time_point now) {
+    if (now < next_tidy_) return;
+    if (served_.generations.size() == 1) {
+        next_tidy_ = Clock::time_point::max();
+        return;
+    }
+    reloader_.tidy();
+    next_tidy_ = now + tidy_pause_;
+    tidy_pause_ = std::min<Clock::duration>(tidy_pause_ * 2, longest_tidy_pause);
 }
 
 void Supervisor::tell_alive(Clock::time_point now) {

@@ -33,6 +33,7 @@ private:
     bool obey_signal();
     void look_for_use(Clock::time_point now);
     void tell_alive(Clock::time_point now);
+    void let_go_of_old(Clock::time_point now);
     void stop();
     [[nodiscard]] std::string status() const;
 
@@ -47,6 +48,8 @@ private:
     Clock::time_point next_use_ = Clock::now();
     Clock::time_point last_use_ = Clock::now();
     std::uint64_t uses_ = 0;  // at last_use_
+    Clock::time_point next_tidy_ = Clock::time_point::max();
+    Clock::duration tidy_pause_{};
 };
 
 }  // namespace tensorfs

@@ -1,0 +1,265 @@
+// What a service manager is told of a mount, and what becomes of the mount when its daemon crashes.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/catch.hpp"
+#include "tests/clients.hpp"
+#include "tests/mounted.hpp"
+#include "tests/notify_socket.hpp"
+
+using namespace tensorfs::tests;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A model on a disk that hangs when it is told to.
+class HangingModel {
+public:
+    HangingModel() {
+        write_file(
+            files_ / "a.safetensors",
+            safetensors_file({{"a.weight", "U8", {4}, "abcd"}, {"big", "U8", {4 << 20}, std::string(4 << 20, 'x')}}));
+        disk_ = std::make_unique<Child>(
+            std::vector<std::string>{TENSORFS_FAULTY_FS, files_.path().string(), faults_.path().string(), at_.path()});
+        if (!eventually([&] { return std::filesystem::exists(at_ / "a.safetensors") || disk_->ended(); }) || disk_->ended())
+            throw std::runtime_error("the disk is not there: " + disk_->errors());
+    }
+    ~HangingModel() { heal(); }
+    HangingModel(const HangingModel&) = delete;
+    HangingModel& operator=(const HangingModel&) = delete;
+
+    [[nodiscard]] const std::string& path() const { return at_.path(); }
+    void hang() const { write_file(faults_ / "a.safetensors", "hang"); }
+    void heal() const { std::filesystem::remove(faults_ / "a.safetensors"); }
+    /// Nobody has read it yet, so that it must be read from the disk.
+    void add_hanging_shard() const {
+        write_file(faults_ / "b.safetensors", "hang");
+        write_file(files_ / "b.safetensors", safetensors_file({{"more", "U8", {4}, "more"}}));
+    }
+
+private:
+    TemporaryFolder files_;
+    TemporaryFolder faults_;
+    MountPoint at_;
+    std::unique_ptr<Child> disk_;
+};
+
+std::string write_model(const TemporaryFolder& folder, const std::string& bytes = "abcd") {
+    const std::string path = folder / "model.safetensors";
+    write_file(path + ".new", safetensors_file({{"a.weight", "U8", {bytes.size()}, bytes}}));
+    std::filesystem::rename(path + ".new", path);
+    return path;
+}
+
+/// The command of a service: in the foreground, with these variables set.
+std::vector<std::string> service(std::vector<std::string> variables, const std::string& source, const std::string& at,
+                                 const std::vector<std::string>& options = {}) {
+    std::vector<std::string> command{"env"};
+    command.insert(command.end(), variables.begin(), variables.end());
+    command.insert(command.end(), {program(), "-f", "-o", "log=warning", source, at});
+    command.insert(command.end(), options.begin(), options.end());
+    return command;
+}
+
+bool answers(const MountPoint& at) { return at.is_mounted() && read_file(at / "a/weight") == "abcd"; }
+
+}  // namespace
+
+TEST_CASE("a service is ready when the mount answers, not before") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const HangingModel model;
+    model.hang();  // so that the header cannot be read
+    const NotifySocket manager;
+    const MountPoint at;
+    Child daemon(service({manager.variable()}, model.path(), at.path()));
+    CHECK_FALSE(manager.next(300ms));
+    CHECK_FALSE(at.is_mounted());
+    model.heal();
+    const std::string message = manager.wait_for("READY=1");
+    CHECK(answers(at));
+    CHECK(has_line(message, "MAINPID=" + std::to_string(daemon.pid())));
+    CHECK(message.find("\nSTATUS=2 tensors of ") != std::string::npos);
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait().code == 0);
+}
+
+TEST_CASE("a source that cannot be mounted is never ready, and the exit code tells") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const NotifySocket manager;
+    const MountPoint at;
+    CHECK(run(service({manager.variable()}, folder / "nothing.safetensors", at.path())).code == 3);
+    CHECK(manager.all().empty());
+}
+
+TEST_CASE("a daemon that leaves the foreground says which process it is") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const NotifySocket manager;
+    const Adopter adopter;
+    const MountPoint at;
+    CHECK(run({"env", manager.variable(), program(), write_model(folder), at.path()}).code == 0);
+    const std::string message = manager.wait_for("READY=1");
+    REQUIRE(Adopter::children().size() == 1);
+    CHECK(has_line(message, "MAINPID=" + std::to_string(Adopter::children().front())));
+    CHECK(unmount(at.path()));
+    CHECK(Adopter::wait(Adopter::children().front()) == 0);
+}
+
+TEST_CASE("a reload is announced, and its end, whether it went well or not") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder);
+    const NotifySocket manager;
+    const MountPoint at;
+    Child daemon(service({manager.variable()}, model, at.path()));
+    static_cast<void>(manager.wait_for("READY=1"));
+
+    write_model(folder, "other");
+    daemon.signal(SIGHUP);
+    const std::string reloading = manager.wait_for("RELOADING=1");
+    CHECK(reloading.find("\nMONOTONIC_USEC=") != std::string::npos);
+    static_cast<void>(manager.wait_for("READY=1"));
+    CHECK(read_file(at / "a/weight") == "other");  // what is ready is the new one
+
+    write_file(model, "junk");
+    daemon.signal(SIGHUP);
+    static_cast<void>(manager.wait_for("RELOADING=1"));
+    CHECK(manager.wait_for("READY=1").find("the source as it is now is bad, see the log") != std::string::npos);
+
+    write_model(folder, "third");
+    daemon.signal(SIGHUP);
+    CHECK(manager.wait_for("READY=1").find("bad") == std::string::npos);
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait().code == 0);
+}
+
+TEST_CASE("the end is announced: by a signal, and when it is unmounted") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder);
+    const NotifySocket manager;
+    const MountPoint at;
+    for (const bool by_signal : {true, false}) {
+        Child daemon(service({manager.variable()}, model, at.path()));
+        static_cast<void>(manager.wait_for("READY=1"));
+        if (by_signal) {
+            daemon.signal(SIGTERM);
+        } else {
+            CHECK(unmount(at.path()));
+        }
+        static_cast<void>(manager.wait_for("STOPPING=1"));
+        CHECK(daemon.wait().code == 0);
+    }
+}
+
+TEST_CASE("started again after a crash, a service clears the dead mount and is ready") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder);
+    const NotifySocket manager;
+    const MountPoint at;
+    for (const int crash : {SIGKILL, SIGABRT, SIGSEGV}) {
+        Child daemon(service({manager.variable()}, model, at.path()));
+        static_cast<void>(manager.wait_for("READY=1"));
+        const tensorfs::Descriptor held(::open((at / "a/weight").c_str(), O_RDONLY | O_CLOEXEC));
+        CHECK(held);
+        daemon.signal(crash);
+        CHECK(daemon.wait().code == -crash);
+        CHECK(at.is_mounted());  // but dead
+        Child next(service({manager.variable()}, model, at.path()));
+        static_cast<void>(manager.wait_for("READY=1"));
+        CHECK(answers(at));
+        next.signal(SIGTERM);
+        CHECK(next.wait().code == 0);
+        CHECK_FALSE(at.is_mounted());
+    }
+}
+
+TEST_CASE("the watchdog hears from a mount that answers, and not from one that is stopped") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const NotifySocket manager;
+    const MountPoint at;
+    Child daemon(service({manager.variable(), "WATCHDOG_USEC=400000"}, write_model(folder), at.path()));
+    static_cast<void>(manager.wait_for("READY=1"));
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 5; ++i) static_cast<void>(manager.wait_for("WATCHDOG=1"));
+    CHECK(std::chrono::steady_clock::now() - start > 700ms);  // every 200 ms: no flood
+
+    daemon.signal(SIGSTOP);
+    std::this_thread::sleep_for(50ms);
+    static_cast<void>(manager.all());
+    CHECK_FALSE(manager.next(600ms));
+    daemon.signal(SIGCONT);
+    static_cast<void>(manager.wait_for("WATCHDOG=1"));
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait().code == 0);
+}
+
+TEST_CASE("a disk that hangs is no reason for the watchdog to bite") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const HangingModel model;
+    const NotifySocket manager;
+    const MountPoint at;
+    Child daemon(service({manager.variable(), "WATCHDOG_USEC=400000"}, model.path(), at.path(), {"-o", "threads=2"}));
+    static_cast<void>(manager.wait_for("READY=1"));
+    model.hang();
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 4; ++i) {
+        readers.emplace_back([&, i] {
+            const tensorfs::Descriptor file(::open((at / "big").c_str(), O_RDONLY | O_CLOEXEC));
+            std::string bytes(4096, '\0');
+            if (::pread(file.get(), bytes.data(), bytes.size(), i << 20) < 0) return;
+        });
+    }
+    std::this_thread::sleep_for(300ms);
+    static_cast<void>(manager.all());
+    for (int i = 0; i < 4; ++i) static_cast<void>(manager.wait_for("WATCHDOG=1"));
+    model.heal();
+    for (std::thread& reader : readers) reader.join();
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait().code == 0);
+    CHECK(daemon.errors().empty());
+}
+
+TEST_CASE("a watchdog that is another process's hears nothing") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const NotifySocket manager;
+    const MountPoint at;
+    Child daemon(
+        service({manager.variable(), "WATCHDOG_USEC=100000", "WATCHDOG_PID=1"}, write_model(folder), at.path()));
+    static_cast<void>(manager.wait_for("READY=1"));
+    CHECK_FALSE(manager.next(300ms));
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait().code == 0);
+}
+
+TEST_CASE("a reload that hangs on the disk keeps nobody waiting, and SIGTERM ends it") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const HangingModel model;
+    const NotifySocket manager;
+    const MountPoint at;
+    Child daemon(service({manager.variable()}, model.path(), at.path()));
+    static_cast<void>(manager.wait_for("READY=1"));
+    CHECK(answers(at));
+    model.add_hanging_shard();
+    daemon.signal(SIGHUP);
+    static_cast<void>(manager.wait_for("RELOADING=1"));
+    CHECK_FALSE(manager.next(200ms));
+    CHECK(answers(at));  // from what is cached
+    CHECK(names_in(at / ".tensorfs").size() > 3);
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait().code == 0);
+    CHECK_FALSE(at.is_mounted());
+}
