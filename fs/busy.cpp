@@ -1,15 +1,23 @@
 #include "fs/busy.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <new>
 
 namespace tensorfs {
 
-Busy::Busy(std::size_t tensors)
-    : size_(tensors), counts_(static_cast<Count*>(std::calloc(std::max<std::size_t>(tensors, 1), sizeof(Count)))) {
-    if (!counts_) throw std::bad_alloc();
+void Busy::Unmap::operator()(Count* pages) const noexcept { ::munmap(pages, nbytes); }
+
+std::unique_ptr<Busy::Count[], Busy::Unmap> Busy::map(std::size_t tensors) {
+    const std::size_t nbytes = std::max<std::size_t>(tensors, 1) * sizeof(Count);
+    void* const pages = ::mmap(nullptr, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    return {static_cast<Count*>(pages), Unmap{nbytes}};
 }
+
+Busy::Busy(std::size_t tensors) : size_(tensors), counts_(map(tensors)) {}
 
 void Busy::count(std::size_t tensor, std::uint64_t nbytes) noexcept {
     std::atomic_ref(counts_[tensor].requests).fetch_add(1, std::memory_order_relaxed);

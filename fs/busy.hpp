@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -29,12 +29,15 @@ private:
         std::uint64_t requests;
         std::uint64_t nbytes;
     };
-    struct Free {
-        void operator()(void* memory) const noexcept { std::free(memory); }
+    /// Gives pages back to the system, from where they came: what is never counted takes no memory.
+    struct Unmap {
+        std::size_t nbytes;
+        void operator()(Count* pages) const noexcept;
     };
+    static std::unique_ptr<Count[], Unmap> map(std::size_t tensors);
 
     std::size_t size_;
-    std::unique_ptr<Count[], Free> counts_;  // from calloc: what is never counted takes no memory
+    std::unique_ptr<Count[], Unmap> counts_;
 };
 
 }  // namespace tensorfs
