@@ -1,0 +1,176 @@
+#include "core/header_entries.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "core/escape.hpp"
+#include "core/json.hpp"
+
+namespace tensorfs {
+namespace {
+
+class HeaderReader {
+public:
+    HeaderReader(Header& header, std::string_view prefix) : header_(header), prefix_(prefix) {}
+
+    std::vector<HeaderEntry> read(const json::Text& text) {
+        json::parse_object(text, [&](std::string_view key, json::Value value) {
+            if (key == "__metadata__") {
+                read_metadata(value);
+                return;
+            }
+            // Only in an error's message; taken from storage, since `key` may go with the parse.
+            header_.names.insert(header_.names.end(), prefix_.begin(), prefix_.end());
+            HeaderEntry entry{header_.names.size(), key.size()};
+            header_.names.insert(header_.names.end(), key.begin(), key.end());
+            try {
+                read_tensor(value, entry);
+            } catch (const json::SyntaxError& e) {
+                throw json::SyntaxError("tensor " + in_quotes({header_.names.data() + entry.name_at, entry.name_size}) +
+                                        ": " + e.what());
+            }
+            entries_.push_back(entry);
+        });
+        return std::move(entries_);
+    }
+
+private:
+    void read_metadata(json::Value value) {
+        if (has_metadata_) throw json::SyntaxError("\"__metadata__\" stands twice");
+        has_metadata_ = true;
+        if (value.is_null()) return;
+        Metadata all;
+        value.fields([&](std::string_view key, json::Value item) {
+            std::string key_copy(key);
+            try {
+                all.emplace_back(std::move(key_copy), item.string(scratch_));
+            } catch (const json::SyntaxError& e) {
+                throw json::SyntaxError("\"__metadata__\": key " + in_quotes(key) + ": " + e.what());
+            }
+        });
+        keep_last_of_each_key(all);
+        header_.metadata = std::move(all);
+    }
+
+    static void keep_last_of_each_key(Metadata& all) {
+        std::vector<std::size_t> order(all.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+        std::sort(order.begin(), order.end(),
+                  [&](std::size_t a, std::size_t b) { return std::tie(all[a].first, a) < std::tie(all[b].first, b); });
+        std::vector<bool> dropped(all.size());
+        for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+            dropped[order[i]] = all[order[i]].first == all[order[i + 1]].first;
+        }
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (dropped[i]) continue;
+            if (kept != i) all[kept] = std::move(all[i]);
+            ++kept;
+        }
+        all.resize(kept);
+    }
+
+    void read_tensor(json::Value value, HeaderEntry& entry) {
+        if (value.type() == json::Type::array) {
+            read_tensor_array(value, entry);
+            return;
+        }
+        bool dtype = false;
+        bool shape = false;
+        bool offsets = false;
+        value.fields([&](std::string_view key, json::Value field) {
+            if (key == "dtype") {
+                once(dtype, "dtype");
+                entry.dtype = read_dtype(field);
+            } else if (key == "shape") {
+                once(shape, "shape");
+                read_shape(field, entry);
+            } else if (key == "data_offsets") {
+                once(offsets, "data_offsets");
+                read_offsets(field, entry);
+            } else {
+                field.validate();
+            }
+        });
+        if (!dtype) throw json::SyntaxError("\"dtype\" is missing");
+        if (!shape) throw json::SyntaxError("\"shape\" is missing");
+        if (!offsets) throw json::SyntaxError("\"data_offsets\" is missing");
+    }
+
+    void read_tensor_array(json::Value value, HeaderEntry& entry) {
+        int position = 0;
+        value.elements([&](json::Value element) {
+            switch (position++) {
+                case 0: entry.dtype = read_dtype(element); break;
+                case 1: read_shape(element, entry); break;
+                case 2: read_offsets(element, entry); break;
+                default: throw json::SyntaxError("an array for a tensor has three elements");
+            }
+        });
+        if (position != 3) throw json::SyntaxError("an array for a tensor has three elements");
+    }
+
+    static void once(bool& seen, std::string_view key) {
+        if (seen) throw json::SyntaxError(in_quotes(key) + " stands twice");
+        seen = true;
+    }
+
+    Dtype read_dtype(json::Value value) {
+        if (value.type() != json::Type::object) return named_dtype(value.string(scratch_));
+        std::optional<Dtype> dtype;
+        value.fields([&](std::string_view name, json::Value unit) {
+            if (dtype) throw json::SyntaxError("\"dtype\" has two names");
+            dtype = named_dtype(name);
+            if (!unit.is_null()) throw json::SyntaxError("\"dtype\" is not a string");
+        });
+        if (!dtype) throw json::SyntaxError("\"dtype\" is not a string");
+        return *dtype;
+    }
+
+    static Dtype named_dtype(std::string_view name) {
+        const std::optional<Dtype> dtype = parse_dtype(name);
+        if (!dtype) throw json::SyntaxError("dtype " + in_quotes(name) + " is not one of the format's");
+        return *dtype;
+    }
+
+    void read_shape(json::Value value, HeaderEntry& entry) {
+        entry.dims_at = header_.dims.size();
+        value.elements([&](json::Value element) { header_.dims.push_back(integer(element, "shape")); });
+        entry.rank = header_.dims.size() - entry.dims_at;
+    }
+
+    static void read_offsets(json::Value value, HeaderEntry& entry) {
+        std::array<std::uint64_t, 2> offsets{};
+        std::size_t count = 0;
+        value.elements([&](json::Value element) {
+            if (count == offsets.size()) throw json::SyntaxError("\"data_offsets\" has more than two elements");
+            offsets[count++] = integer(element, "data_offsets");
+        });
+        if (count != offsets.size()) throw json::SyntaxError("\"data_offsets\" has fewer than two elements");
+        std::tie(entry.begin, entry.end) = std::tie(offsets[0], offsets[1]);
+    }
+
+    static std::uint64_t integer(json::Value value, std::string_view key) {
+        if (value.type() == json::Type::number) {
+            if (const std::optional<std::uint64_t> number = value.unsigned_integer()) return *number;
+        }
+        throw json::SyntaxError(in_quotes(key) + " holds something other than an integer of 0 to 2^64-1");
+    }
+
+    Header& header_;
+    std::string_view prefix_;
+    std::vector<HeaderEntry> entries_;
+    std::string scratch_;
+    bool has_metadata_ = false;
+};
+
+}  // namespace
+
+std::vector<HeaderEntry> read_entries(const json::Text& text, std::string_view prefix, Header& header) {
+    return HeaderReader(header, prefix).read(text);
+}
+
+}  // namespace tensorfs
