@@ -99,6 +99,7 @@ Session::Session(const MountOptions& options, Served& served)
                       fmt::format("cannot mount on {}{}", printable(mountpoint_), advice(options)));
     }
     mounted_ = true;
+    if (const std::optional<Mount> mount = find_mount(real_mountpoint_)) device_ = mount->device;
 }
 
 Session::~Session() { stop(); }
@@ -113,9 +114,7 @@ void Session::start() {
     if ((sources[0].revents & POLLIN) == 0) {
         throw Failure(ExitCode::mount_failed, fmt::format("{} was unmounted at once", printable(mountpoint_)));
     }
-    if (is_mounted_before_) return;
-    if (const std::optional<Mount> mount = find_mount(real_mountpoint_)) device_ = mount->device;
-    if (!is_baseline_) raise_read_ahead(device_);
+    if (!is_mounted_before_ && !is_baseline_) raise_read_ahead(device_);
 }
 
 bool Session::is_answering() {
@@ -124,10 +123,23 @@ bool Session::is_answering() {
            reading_.load() == working_.load();
 }
 
-bool Session::unmount_unused() {
+/// Unmounting is by path, and takes what is on top there.
+bool Session::is_on_top() const {
     const std::optional<Mount> there = find_mount(real_mountpoint_);
-    if (!there || there->device != device_) return false;  // mounted over, or gone from here
-    return tensorfs::unmount_unused(real_mountpoint_);
+    return there && there->device == device_;
+}
+
+bool Session::unmount_unused() { return is_on_top() && tensorfs::unmount_unused(real_mountpoint_); }
+
+void Session::unmount() {
+    if (!std::exchange(mounted_, false)) return;
+    if (is_mounted_before_ || is_on_top()) {
+        fuse_session_unmount(session_.get());
+    } else if (find_mount(real_mountpoint_)) {
+        spdlog::warn(
+            "{}: another filesystem was mounted over it and stays; clear what is dead beneath it when that is gone",
+            printable(mountpoint_));
+    }
 }
 
 void Session::forget_root(const std::vector<std::string>& names) {
@@ -166,13 +178,12 @@ void Session::stop() {
     }
     if (working_.load() != 0) {
         spdlog::warn("{}: unmounting though requests are stuck in reading a shard", printable(mountpoint_));
-        if (mounted_) fuse_session_unmount(session);
+        unmount();
         std::_Exit(static_cast<int>(ExitCode::ok));  // threads that are stuck cannot be joined
     }
     for (std::thread& worker : workers_) worker.join();
     workers_.clear();
-    if (mounted_) fuse_session_unmount(session);
-    mounted_ = false;
+    unmount();
 }
 
 void Session::let_work(Start start) {

@@ -60,6 +60,8 @@ private:
     void work();
     bool add_worker();
     void let_work(Start start);
+    [[nodiscard]] bool is_on_top() const;
+    void unmount();
 
     std::string mountpoint_;
     bool is_mounted_before_;       // the mount point is a device, /dev/fd/N

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -227,4 +228,28 @@ TEST_CASE("a mount works whichever standard streams were closed when it was star
         for (int i = 0; i < 4; ++i) CHECK(read_file(at / ("t" + std::to_string(i))) == "bytes");
         CHECK(unmount(at.path()));
     }
+}
+
+TEST_CASE("what was mounted over a model stays when the model goes") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    if (::geteuid() != 0) SKIP_TEST("this is not root");
+    const SmallModel model;
+    const MountPoint at;
+    Child daemon({program(), "-f", "-o", "log=warning", model.path(), at.path()});
+    REQUIRE(eventually([&] { return std::filesystem::exists(at / "a"); }));
+    REQUIRE(::mount("above", at.path().c_str(), "tmpfs", 0, nullptr) == 0);
+    daemon.signal(SIGTERM);
+    const Result result = daemon.wait();
+    CHECK(result.code == 0);
+    CHECK(result.err.find("another filesystem was mounted over it and stays") != std::string::npos);
+    REQUIRE(at.is_mounted());
+    CHECK(find_mount(at.path())->type == "tmpfs");
+    CHECK(::umount2(at.path().c_str(), 0) == 0);
+    // And the dead mount beneath is cleared as any other.
+    Child next({program(), "-f", "-o", "log=error", model.path(), at.path()});
+    // Names of the dead one may still be cached; this never is.
+    CHECK(eventually([&] { return get_xattr(at.path(), "user.tensorfs.stats").has_value(); }));
+    next.signal(SIGTERM);
+    CHECK(next.wait().code == 0);
+    CHECK_FALSE(at.is_mounted());
 }

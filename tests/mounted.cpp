@@ -85,6 +85,7 @@ Child::Child(const std::vector<std::string>& command, const std::string& folder)
     pid_ = ::fork();
     if (pid_ < 0) throw std::runtime_error("cannot start a process");
     if (pid_ > 0) return;
+    ::signal(SIGTERM, SIG_DFL);  // not as the tests' framework has it
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, STDIN_FILENO);
