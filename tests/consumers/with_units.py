@@ -158,8 +158,10 @@ def no_namespace(_: str) -> None:
     ):
         check_equal(sorted(unit.keys() & forbidden), [], "directives that must not be there")
     check_equal(user["NoNewPrivileges"], ["no"], "the user's NoNewPrivileges=")
-    for name in ("Type", "NotifyAccess", "ExecStart", "ExecReload", "WatchdogSec", "Restart", "StartLimitBurst",
-                 "RestartPreventExitStatus", "TimeoutStartSec", "TimeoutStopSec", "KillMode", "LimitNOFILE"):  # fmt: skip
+    for name in (
+        "Type", "NotifyAccess", "ExecStart", "ExecReload", "WatchdogSec", "Restart", "RestartPreventExitStatus",
+        "StartLimitBurst", "TimeoutStartSec", "TimeoutStopSec", "KillMode", "LimitNOFILE",
+    ):  # fmt: skip
         check_equal(user[name], system[name], f"the user's {name}=")
 
 
@@ -195,8 +197,8 @@ def sandbox(program: str) -> None:
         )
         systemd.drop_in(
             "tensorfs@probe.service",
-            f"[Service]\n{common}ExecStart=\n{command}ExecReload=\nExecStop=\nExecStopPost=\nRestart=no\n"
-            "WatchdogSec=0\nStandardOutput=file:/run/sandboxed\n",
+            f"[Service]\n{common}ExecStart=\n{command}ExecReload=\nExecStop=\nExecStopPost=\n"
+            "Restart=no\nWatchdogSec=0\nStandardOutput=file:/run/sandboxed\n",
         )
         systemd.configure("probe", systemd.folder, systemd.folder / "at")
         systemd.run("systemctl", "daemon-reload")
