@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -B
-"""The examples of .mount and .automount units and of fstab under a real systemd, through mount(8) and its helper."""
+"""The examples of .mount and .automount units and of fstab under a real systemd, through mount(8) and mount.fuse3."""
 
 from __future__ import annotations
 
