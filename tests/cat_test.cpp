@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "core/npy.hpp"
 #include "tests/expect.hpp"
@@ -95,6 +96,31 @@ TEST_CASE("a tensor is found by its name as ls shows it, where that cannot be ty
     const TemporaryFolder folder;
     write_file(folder / "m.safetensors", safetensors_file({{std::string("a\0\x1B", 3), "U8", {1}, "x"}}));
     CHECK(run_program({"cat", folder / "m.safetensors", "a\\x00\\x1B"}).out == "x");
+}
+
+TEST_CASE("whatever a tensor is called, the line that ls --names has for it is a name that cat takes") {
+    const TemporaryFolder folder;
+    const std::vector<std::string> names{"",        "plain",  "-o",   "--names", "-",       " a b ",
+                                         "a\nb",    "a\\nb",  "a\tb", "a\\",     "\x1B[2J", std::string(1, '\0'),
+                                         "a\\\\nb", "\u202E", "it's", "$(x)"};
+    std::vector<Sample> tensors;
+    for (const std::string& name : names) tensors.push_back({name, "U8", {name.size()}, name});
+    write_file(folder / "m.safetensors", safetensors_file(tensors));
+
+    const std::vector<std::string> lines = lines_of(run_program({"ls", folder / "m.safetensors", "--names"}).out);
+    CHECK(lines.size() == names.size());
+    std::set<std::string> found;
+    for (const std::string& line : lines) {
+        INFO(line);
+        const Outcome outcome = run_program({"cat", folder / "m.safetensors", "--", line});
+        CHECK(outcome.code == 0);
+        found.insert(outcome.out);
+    }
+    CHECK(found == std::set<std::string>(names.begin(), names.end()));
+    // And the name itself, where it is no other tensor's line.
+    for (const char* name : {"a\nb", "a\tb", "a\\"}) {
+        CHECK(run_program({"cat", folder / "m.safetensors", name}).out == name);
+    }
 }
 
 TEST_CASE("of any shape, what is shown as text is shown at once, or it is said that it is too much") {

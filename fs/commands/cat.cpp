@@ -122,12 +122,16 @@ Format format_named(const std::string& name) {
                   fmt::format("--format \"{}\" is not one of raw, npy, f32 and text", printable(name)));
 }
 
-/// The tensor of that name, typed exactly or as ls prints it. Null if there is none.
+/// The tensor of that name, typed as ls prints it or exactly. Null if there is none.
 const Tensor* find_tensor(const Model& model, const std::string& name) {
-    if (const Tensor* const exact = model.find(name)) return exact;
-    const auto found = std::find_if(model.tensors().begin(), model.tensors().end(),
-                                    [&](const Tensor& tensor) { return printable(tensor.full_name()) == name; });
-    return found == model.tensors().end() ? nullptr : &*found;
+    // What ls prints comes first, since no two tensors are printed alike. Only escapes make it another
+    // text than the name, and where one tensor's name looks like another's escapes, scripts still reach both.
+    if (name.find('\\') != std::string::npos) {
+        const auto found = std::find_if(model.tensors().begin(), model.tensors().end(),
+                                        [&](const Tensor& tensor) { return printable(tensor.full_name()) == name; });
+        if (found != model.tensors().end()) return &*found;
+    }
+    return model.find(name);
 }
 
 void write_text(const Model& model, const Tensor& tensor, const Selection& selection) {
@@ -175,11 +179,13 @@ ExitCode run_cat(const Arguments& arguments) {
     std::string slice;
     const auto app = make_app("cat");
     source.add_to(*app);
-    app->add_option("NAME", name, "the tensor's name, exactly or as ls shows it")->required();
+    app->add_option("NAME", name, "the tensor's name, as ls shows it or exactly")->required();
     app->add_option("--format", format_name,
-                    "raw, npy, f32 (npy, narrow floats widened) or text; text on a terminal, else raw");
+                    "raw, npy, f32 (npy, narrow floats widened) or text; text on a terminal, else raw")
+        ->type_name("FORMAT");
     app->add_option("--slice", slice,
-                    "a part of it, as NumPy slices: 0:4,: or -1 or ::2,5 (write --slice=-1 for a leading minus)");
+                    "a part of it, as NumPy slices: 0:4,: or -1 or ::2,5 (write --slice=-1 for a leading minus)")
+        ->type_name("SLICE");
     if (!parse(*app, arguments)) return ExitCode::ok;
 
     const Format format = format_named(format_name);

@@ -47,6 +47,13 @@ void print_table(const Model& model) {
     print(text);
 }
 
+/// A name as it is, but for what would end its line or move a terminal's cursor.
+void print_names(const Model& model) {
+    std::string text;
+    for (const std::uint32_t i : in_natural_order(model)) text += printable(model.tensors()[i].full_name()) + '\n';
+    print(text);
+}
+
 void print_json(const Model& model) {
     std::string text = "[";
     std::string_view separator = "\n";
@@ -63,14 +70,19 @@ void print_json(const Model& model) {
 ExitCode run_ls(const Arguments& arguments) {
     SourceArguments source;
     bool json = false;
+    bool names = false;
     const auto app = make_app("ls");
     source.add_to(*app);
-    app->add_flag("--json", json, "a JSON array of objects, with the shard and the offset in it besides");
+    CLI::Option* const as_json =
+        app->add_flag("--json", json, "a JSON array of objects, with the shard and the offset in it besides");
+    app->add_flag("--names", names, "names alone, one a line, for scripts: as cat takes them")->excludes(as_json);
     if (!parse(*app, arguments)) return ExitCode::ok;
 
     const Model model = source.load();
     if (json) {
         print_json(model);
+    } else if (names) {
+        print_names(model);
     } else {
         print_table(model);
     }
