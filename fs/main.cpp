@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "fs/commands/commands.hpp"
+#include "fs/commands/help.hpp"
 #include "fs/fuse.hpp"
 #include "fs/terminal.hpp"
 

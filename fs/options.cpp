@@ -66,7 +66,7 @@ constexpr std::array table{
               [](MountOptions& o, std::string_view, std::string_view value) { o.load.source.revision = value; }),
     of_source("partial", "", "show what is good of a damaged or incomplete model",
               [](MountOptions& o, std::string_view, std::string_view) { o.load.on_problem = OnProblem::leave_out; }),
-    of_mount("separators", "SET", "bytes at which names are cut into folders (./); empty: one folder",
+    of_mount("separators", "SET", "bytes at which names are cut into folders (./); empty: never",
              [](MountOptions& o, std::string_view, std::string_view value) { o.separators = value; }),
     of_mount("uid", "N", "owner of all files and folders (the mounting user)",
              [](MountOptions& o, std::string_view name, std::string_view value) {
@@ -80,13 +80,13 @@ constexpr std::array table{
              [](MountOptions& o, std::string_view name, std::string_view value) {
                  o.owner.umask = number(name, value, 8, 0777);
              }),
-    of_mount("cache", "MODE", "what stays cached: keep (shard and mount), once (mount), direct (nothing)",
+    of_mount("cache", "MODE", "what stays cached: keep (all), once (the mount), direct (none)",
              [](MountOptions& o, std::string_view, std::string_view value) { o.cache = cache_named(value); }),
     of_mount("threads", "N", "the most requests that are answered at once (64)",
              [](MountOptions& o, std::string_view name, std::string_view value) {
                  o.threads = std::max(1U, number(name, value, 10, 4096));
              }),
-    of_mount("idle", "SECONDS", "unmount when unused and with nothing open for so long (0: never)",
+    of_mount("idle", "SECONDS", "unmount when unused for so long, with nothing open (0: never)",
              [](MountOptions& o, std::string_view name, std::string_view value) {
                  o.idle = std::chrono::seconds(number(name, value, 10, longest_idle));
              }),

@@ -38,31 +38,6 @@ using Words = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("help names every verb and goes to standard output") {
-    const Outcome help = run_program({"--help"});
-    CHECK(help.code == 0);
-    CHECK(help.err.empty());
-    for (const char* text : {"mount", "ls", "info", "verify", "-o", "separators", "fusermount3 -u"}) {
-        INFO(text);
-        CHECK(contains(help.out, text));
-    }
-    CHECK(run_program({"-h"}).out == help.out);
-    for (const char* verb : {"mount", "ls", "info", "verify"}) {
-        INFO(verb);
-        const Outcome outcome = run_program({verb, "--help"});
-        CHECK(outcome.code == 0);
-        CHECK(outcome.err.empty());
-        CHECK(contains(outcome.out, "SOURCE"));
-    }
-}
-
-TEST_CASE("no line of help is wider than a terminal of 100 columns") {
-    for (const std::string& line : lines_of(run_program({"--help"}).out)) {
-        INFO(line);
-        CHECK(line.size() <= 100);
-    }
-}
-
 TEST_CASE("the version is told, with libfuse's") {
     const Outcome version = run_program({"--version"});
     CHECK(version.code == 0);
@@ -135,6 +110,17 @@ TEST_CASE("ls --json is an array of objects that say where the bytes are") {
     CHECK(all[1].at("shard") == folder / "m/1.safetensors");
     const std::string shard = read_file(all[1].at("shard").get<std::string>());
     CHECK(shard.substr(all[1].at("offset"), 6) == "abcdef");
+}
+
+TEST_CASE("ls --names is a name a line, in natural order, and nothing else") {
+    const TemporaryFolder folder;
+    write_model(folder);
+    const Outcome outcome = run_program({"ls", folder / "m", "--names"});
+    CHECK(outcome.code == 0);
+    CHECK(outcome.err.empty());
+    CHECK(outcome.out == "b\nl.2.w\nl.10.w\n");
+    CHECK(run_program({"ls", folder / "m", "--names", "--json"}).code == 2);
+    CHECK(run_program({"ls", folder / "none", "--names"}).out.empty());
 }
 
 TEST_CASE("info sums up the model") {

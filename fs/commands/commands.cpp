@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/escape.hpp"
+#include "fs/commands/help.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/options.hpp"
 #include "fs/terminal.hpp"
@@ -16,7 +17,7 @@ namespace {
 constexpr std::array table{
     Command{"mount", "SOURCE MOUNTPOINT [-f] [-d] [-o OPTION[,OPTION...]]",
             "show a model as a folder (the word may be left out)", run_mount},
-    Command{"ls", "SOURCE [--json] [-o OPTION]", "list the tensors: name, dtype, shape, bytes", run_ls},
+    Command{"ls", "SOURCE [--json|--names] [-o OPTION]", "list the tensors: name, dtype, shape, bytes", run_ls},
     Command{"info", "SOURCE|MOUNTPOINT [--json] [-o OPTION]", "sum up a model, or what a mount does", run_info},
     Command{"verify", "SOURCE... [-o OPTION]", "check against the format's rules; a line for each problem", run_verify},
     Command{"cat", "SOURCE NAME [--format raw|npy|f32|text] [--slice SLICE] [-o OPTION]",
@@ -30,39 +31,24 @@ constexpr std::array table{
 
 std::span<const Command> commands() { return table; }
 
-std::string help() {
-    std::string text =
-        "tensorfs shows a safetensors model as a folder: each tensor is a read-only file.\n\n"
-        "Usage: tensorfs SOURCE MOUNTPOINT [-f] [-d] [-o OPTION[,OPTION...]]\n"
-        "       tensorfs VERB ARGUMENTS\n\n"
-        "SOURCE is a model folder, a .safetensors file, an index (*.index.json) or the id of a\n"
-        "model in the Hugging Face Hub's local cache, such as org/name.\n"
-        "Unmount with `fusermount3 -u MOUNTPOINT`.\n\nVerbs:\n";
-    for (const Command& command : table) text += fmt::format("  {:<8} {}\n", command.name, command.summary);
-    text +=
-        "\nWhen mounting:\n"
-        "  -f       stay in the foreground and log to the terminal\n"
-        "  -d       show every request (implies -f)\n"
-        "  -o LIST  mount options:\n";
-    for (const MountOption& option : mount_options()) {
-        const std::string name =
-            std::string(option.name) + (option.argument.empty() ? "" : "=" + std::string(option.argument));
-        text += fmt::format("      {:<16} {}\n", name, option.help);
-    }
-    return text +
-           "\n  -h, --help     this text; `tensorfs VERB --help` for a verb's\n"
-           "  -V, --version  versions\n";
-}
-
 std::unique_ptr<CLI::App> make_app(std::string_view verb) {
     const auto* const command =
         std::find_if(table.begin(), table.end(), [&](const Command& c) { return c.name == verb; });
-    return std::make_unique<CLI::App>(std::string(command->summary), fmt::format("tensorfs {}", verb));
+    auto app = std::make_unique<CLI::App>(std::string(command->summary), fmt::format("tensorfs {}", verb));
+    app->set_help_flag("-h,--help", "this text");
+    app->formatter_fn(
+        [command](const CLI::App* a, const std::string&, CLI::AppFormatMode) { return verb_help(*a, *command); });
+    return app;
+}
+
+void add_option_lists(CLI::App& app, std::vector<std::string>& lists, bool (*is_taken)(const MountOption&)) {
+    app.add_option("-o", lists, "options, as below")->type_name("LIST")->allow_extra_args(false);
+    app.footer(option_help(is_taken));
 }
 
 void SourceArguments::add_to(CLI::App& app, std::string_view description) {
     app.add_option("SOURCE", path, std::string(description))->required();
-    app.add_option("-o", lists, "index=NAME, variant=NAME, revision=NAME or partial")->allow_extra_args(false);
+    add_option_lists(app, lists, [](const MountOption& option) { return option.is_of_source; });
 }
 
 Model SourceArguments::load(OnProblem otherwise) const {

@@ -33,7 +33,4 @@ struct Command {
 /// All verbs, in the order of --help.
 std::span<const Command> commands();
 
-/// The first screen of help, for all verbs together.
-std::string help();
-
 }  // namespace tensorfs

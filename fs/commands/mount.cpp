@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 
@@ -23,26 +22,19 @@
 namespace tensorfs {
 namespace {
 
-constexpr std::array<std::string_view, 2> help_flags{"-h", "--help"};
-
 /// Nothing if help was asked for, and has been shown.
 std::optional<MountOptions> parse_mount(const Arguments& arguments) {
     MountOptions options;
     options.owner = {::geteuid(), ::getegid(), 0};
     std::vector<std::string> lists;
     const auto app = make_app("mount");
-    app->add_option("SOURCE", options.source)->required();
-    app->add_option("MOUNTPOINT", options.mountpoint)->required();
-    app->add_flag("-f,--foreground", options.foreground);
-    app->add_flag("-d,--debug", options.debug);
-    app->add_option("-o", lists)->allow_extra_args(false);
-    app->set_help_flag();  // the first screen is about mounting
-    if (std::find_first_of(arguments.begin(), arguments.end(), help_flags.begin(), help_flags.end()) !=
-        arguments.end()) {
-        print(help());
-        return std::nullopt;
-    }
-    parse(*app, arguments);
+    app->add_option("SOURCE", options.source, "a model folder, a .safetensors file, an index or a Hub id")->required();
+    app->add_option("MOUNTPOINT", options.mountpoint, "a folder, or an opened and mounted /dev/fuse as /dev/fd/N")
+        ->required();
+    app->add_flag("-f,--foreground", options.foreground, "stay in the foreground and log there");
+    app->add_flag("-d,--debug", options.debug, "show every request (implies -f)");
+    add_option_lists(*app, lists, [](const MountOption&) { return true; });
+    if (!parse(*app, arguments)) return std::nullopt;
     for (const std::string& list : lists) apply_option_list(options, list);
     options.foreground = options.foreground || options.debug;
     if (options.debug) options.log_level = LogLevel::debug;

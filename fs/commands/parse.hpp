@@ -6,6 +6,7 @@
 
 #include "core/model.hpp"
 #include "fs/commands/commands.hpp"
+#include "fs/options.hpp"
 
 namespace tensorfs {
 
@@ -15,6 +16,9 @@ bool parse(CLI::App& app, const Arguments& arguments);
 
 /// An App for the verb of that name, as the table of commands describes it.
 std::unique_ptr<CLI::App> make_app(std::string_view verb);
+
+/// The argument -o LIST, as often as it is given, with help for the options that the verb takes.
+void add_option_lists(CLI::App& app, std::vector<std::string>& lists, bool (*is_taken)(const MountOption&));
 
 /// A SOURCE argument and -o LIST, as all verbs about one source take them.
 struct SourceArguments {

@@ -11,6 +11,7 @@
 #include "core/parallel.hpp"
 #include "core/tree.hpp"
 #include "core/views.hpp"
+#include "fs/commands/help.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/options.hpp"
 #include "fs/progress.hpp"
@@ -63,6 +64,9 @@ ExitCode run_sum(const Arguments& arguments) {
     SourceArguments source;
     const auto app = make_app("sum");
     source.add_to(*app);
+    app->footer(
+        option_help([](const MountOption& o) { return o.is_of_source || o.name == "separators"; }) +
+        "A mount's other options are taken, too, so that its list can be given as it is;\nthey change nothing.\n");
     if (!parse(*app, arguments)) return ExitCode::ok;
 
     MountOptions options;  // as for a mount, since the paths are the mount's

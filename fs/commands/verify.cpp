@@ -31,7 +31,7 @@ ExitCode run_verify(const Arguments& arguments) {
     std::vector<std::string> lists;
     const auto app = make_app("verify");
     app->add_option("SOURCE", sources, "model folders, .safetensors files or indexes")->required();
-    app->add_option("-o", lists, "index=NAME, variant=NAME or revision=NAME")->allow_extra_args(false);
+    add_option_lists(*app, lists, [](const MountOption& o) { return o.is_of_source && o.name != "partial"; });
     if (!parse(*app, arguments)) return ExitCode::ok;
 
     LoadOptions options;
