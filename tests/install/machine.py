@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import signal
 import subprocess
 import tarfile
 from pathlib import Path
@@ -46,6 +47,13 @@ class Machine:
         with open(shard, "rb") as file:
             file.seek(int(offset))
             check_equal(tensor.read_bytes(), file.read(int(nbytes)), "a tensor")
+
+    def kill_daemon(self) -> None:
+        """As a crash would end it, and nothing clears the mount."""
+        pids = run("pgrep", "-f", f"^tensorfs .*{re.escape(str(self.mountpoint))}").split()
+        check_equal(len(pids), 1, "daemons of the mount")
+        os.kill(int(pids[0]), signal.SIGKILL)
+        check(self.mountpoint.is_mount(), "the mount went by itself")
 
     def unmount(self, *command: str) -> None:
         run(*command, self.mountpoint)
