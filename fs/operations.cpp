@@ -172,53 +172,9 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
     stats.read_latency().count(std::chrono::steady_clock::now() - start);
 }
 
-/// Where a listing goes on: at 0 with ".", at 1 with "..", and at 2 + i with the folder's entry i. In the
-/// root, the generation is part of it, as of no node id there: who has begun to list one model goes on in it.
-struct Place {
-    static constexpr unsigned bits = 33;
-
-    std::uint16_t generation = 0;
-    std::uint64_t at = 0;
-
-    [[nodiscard]] std::uint64_t offset() const { return std::uint64_t{generation} << bits | at; }
-    static Place from_offset(off_t offset) {
-        const auto number = static_cast<std::uint64_t>(offset);
-        return {static_cast<std::uint16_t>(number >> bits), number & ((std::uint64_t{1} << bits) - 1)};
-    }
-};
-
 void list(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, bool plus) {
     answer(request, Request::readdir, number, [&](Served& from, Generation& shown, Inode inode) {
-        const Place from_place = Place::from_offset(offset);
-        const bool is_root = number == FUSE_ROOT_ID;
-        std::shared_ptr<Generation> begun;
-        if (is_root && from_place.at != 0) begun = from.generations.numbered(from_place.generation);
-        Generation& model = begun ? *begun : shown;
-        const std::optional<Node> folder = model.volume.node(inode);
-        if (!folder) return ENOENT;
-        if (!folder->is_folder) return ENOTDIR;
-        // The kernel would take what is found in the root for what is there now.
-        const bool is_old = is_root && !from.generations.is_current(model);
-
-        Listing listing(request, model, from.owner, size, plus);
-        const std::uint64_t end = std::uint64_t{folder->entries} + 2;
-        bool fits = true;
-        std::string storage;
-        for (std::uint64_t at = from_place.at; fits && at < end; ++at) {
-            const std::uint64_t next = Place{is_root ? model.number() : std::uint16_t{0}, at + 1}.offset();
-            if (at < 2) {
-                fits = listing.add_bare(at == 0 ? "." : "..", at == 0 ? inode : model.volume.parent(inode), true, next);
-                continue;
-            }
-            const Volume::Entry entry = model.volume.entry(inode, static_cast<std::uint32_t>(at - 2), storage);
-            if (!plus || entry.is_made || is_old) {
-                fits = listing.add_bare(entry.name, entry.inode, entry.is_folder, next);
-            } else {
-                fits = listing.add(entry.name, *model.volume.node(entry.inode), next);
-            }
-        }
-        from.stats.count_bytes(Request::readdir, listing.reply());
-        return 0;
+        return reply_listing(request, from, shown, inode, {size, offset, plus});
     });
 }
 

@@ -101,7 +101,7 @@ bool Supervisor::obey_signal() {
     signalfd_siginfo signal{};
     if (::read(signals_.get(), &signal, sizeof signal) != sizeof signal) return true;
     if (signal.ssi_signo == SIGHUP && !is_hangup(signal)) {
-        if (!reloader_.is_under_way()) manager_.reloading();
+        manager_.reloading();
         reloader_.start();
         if (!reloader_.is_under_way()) manager_.ready(status());
         return true;
