@@ -10,6 +10,7 @@
 #include "core/hub.hpp"
 #include "core/path.hpp"
 #include "fs/fuse.hpp"
+#include "fs/terminal.hpp"
 
 namespace tensorfs {
 namespace {
@@ -34,7 +35,8 @@ Model load_and_map(const std::string& source, const MountOptions& options,
     Model model = Model::load(find_source(source, options.load.source), options.load.on_problem);
     for (const std::string& note : model.notes()) say(printable(note));
     if (const std::size_t count = model.problems().size(); count != 0) {
-        say(fmt::format("{} problems; what is bad is left out and listed in .tensorfs/problems.json", count));
+        say(fmt::format("{}; what is bad is left out and listed in .tensorfs/problems.json",
+                        counted(count, "problem")));
     }
     model.map();
     say_what_cache_lacks(model, options.cache, say);

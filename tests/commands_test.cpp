@@ -141,6 +141,16 @@ TEST_CASE("info sums up the model") {
     CHECK(contains(outcome.out, "18 bytes"));
 }
 
+TEST_CASE("info counts what is wrong, and lists it") {
+    const TemporaryFolder folder;
+    write_model(folder);
+    std::filesystem::remove(folder / "m/2.safetensors");
+    const Outcome outcome = run_program({"info", folder / "m"});
+    CHECK(outcome.code == 4);
+    CHECK(contains(outcome.out,
+                   "\nleft out, because of 1 problem\n  " + (folder / "m/2.safetensors") + ": MissingShard: "));
+}
+
 TEST_CASE("info --json tells the same to programs") {
     const TemporaryFolder folder;
     write_model(folder);

@@ -81,7 +81,8 @@ void print_text(const Model& model) {
     const std::vector<std::string> notes = notes_of(model);
     if (!notes.empty()) text += '\n';
     for (const std::string& note : notes) text += fmt::format("note: {}\n", printable(note));
-    if (!model.problems().empty()) text += fmt::format("\nleft out, because of {} problems\n", model.problems().size());
+    if (!model.problems().empty())
+        text += fmt::format("\nleft out, because of {}\n", counted(model.problems().size(), "problem"));
     for (const Problem& problem : model.problems()) text += fmt::format("  {}\n", to_string(problem));
     print(text);
 }
