@@ -143,5 +143,7 @@ TEST_CASE("info of a mount whose daemon was killed says so, and what to do") {
     CHECK(mount.daemon().wait().code == -SIGKILL);
     const Result dead = info({mount.path()});
     CHECK(dead.code == 6);
-    CHECK(dead.err.find("the daemon is gone: mount again, or clear it with `fusermount3 -uz`") != std::string::npos);
+    CHECK(dead.err == "tensorfs: " + mount.path() +
+                          ": Transport endpoint is not connected (the daemon is gone: mount " +
+                          "again, or clear it with `fusermount3 -uz " + mount.path() + "`)\n");
 }

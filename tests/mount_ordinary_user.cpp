@@ -1,5 +1,9 @@
 // A user without any rights mounts through fusermount3.
 
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "tests/catch.hpp"
 #include "tests/mounted.hpp"
 #include "tests/ordinary_user.hpp"
@@ -27,6 +31,20 @@ TEST_CASE("an ordinary user mounts, reads and unmounts") {
     INFO(result.err);
     CHECK(result.code == 0);
     for (const pid_t daemon : Adopter::children()) CHECK(Adopter::wait(daemon) == 0);
+}
+
+TEST_CASE("info of another user's mount says who may look") {
+    if (const std::string why = OrdinaryUser::cannot_mount(); !why.empty()) SKIP_TEST(why);
+    if (::geteuid() != 0) SKIP_TEST("there is no other user to be");
+    const OrdinaryUser user;
+    const TemporaryFolder folder;
+    write_file(folder / "model.safetensors", safetensors_file({{"a.weight", "U8", {4}, "abcd"}}));
+    const Mounted mount(folder / "model.safetensors");
+    std::filesystem::permissions(std::filesystem::path(mount.path()).parent_path(), std::filesystem::perms(0755));
+    const Result result = user.run_script("./tensorfs info '" + mount.path() + "'");
+    CHECK(result.code == 6);
+    CHECK(result.err ==
+          "tensorfs: " + mount.path() + ": Permission denied (without allow_other, only who mounted it may look)\n");
 }
 
 TEST_CASE("an ordinary user's mount goes with its daemon, also with a file open") {

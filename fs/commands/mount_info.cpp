@@ -26,10 +26,15 @@ std::string attribute(const std::string& mountpoint, const char* name) {
     const ssize_t size = ::getxattr(mountpoint.c_str(), name, value.data(), value.size());
     if (size < 0) {
         const int error = errno;
-        const std::string_view hint =
-            error == ENOTCONN ? " (the daemon is gone: mount again, or clear it with `fusermount3 -uz`)" : "";
-        throw Failure(ExitCode::mountpoint,
-                      fmt::format("{}: {}: {}{}", printable(mountpoint), name, system_message(error), hint));
+        const std::string path = printable(mountpoint);
+        std::string what = fmt::format("{}: {}", name, system_message(error));
+        if (error == ENOTCONN) {
+            what = fmt::format("{} (the daemon is gone: mount again, or clear it with `fusermount3 -uz {}`)",
+                               system_message(error), path);
+        } else if (error == EACCES) {
+            what = fmt::format("{} (without allow_other, only who mounted it may look)", system_message(error));
+        }
+        throw Failure(ExitCode::mountpoint, fmt::format("{}: {}", path, what));
     }
     value.resize(static_cast<std::size_t>(size));
     return value;
