@@ -97,8 +97,10 @@ TEST_CASE("info of a mount point shows what is mounted there and how it is used"
     const TemporaryFolder folder;
     const std::string source = write_model(folder);
     const Mounted mount(source);
+    CHECK(info({mount.path()}).out.find("read latency") == std::string::npos);
     read_file(mount / "small");
     const Result text = info({mount.path()});
+    CHECK(text.out.find("\nread latency  p50 ") != std::string::npos);
     CHECK(text.code == 0);
     CHECK(text.err.empty());
     for (const std::string& line :

@@ -75,6 +75,7 @@ std::string requests_text(const Json& stats) {
         text += fmt::format("{:<11} {:>15} {:>19}\n", kind, with_commas(count(times)),
                             with_commas(count(stats.at("bytes").at(kind))));
     }
+    if (count(stats.at("requests").at("read")) == 0) return text;
     text += "\nread latency";
     for (const auto& [name, time] : stats.at("read_latency_us").items()) {
         text += fmt::format("  {} {:.1f} us", name, time.get<double>());
