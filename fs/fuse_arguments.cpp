@@ -29,7 +29,7 @@ std::string advice(const MountOptions& options) {
             return fmt::format(" ({} needs the line `user_allow_other` in /etc/fuse.conf)", option);
         }
     }
-    return " (fusermount3, from the package fuse3, mounts for ordinary users)";
+    return " (fusermount3, of the package fuse3, mounts for ordinary users, on folders that they may write to)";
 }
 
 void check_fuse() {

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "core/error.hpp"
+#include "core/escape.hpp"
 #include "fs/commands/commands.hpp"
 #include "fs/commands/help.hpp"
 #include "fs/fuse.hpp"
@@ -45,7 +46,7 @@ ExitCode run(Arguments arguments) {
         return ExitCode::usage;
     }
     const std::string& first = arguments.front();
-    if (first == "-h" || first == "--help") {
+    if (first == "-h" || first == "--help" || (first == "help" && arguments.size() == 1)) {
         print(help());
         return ExitCode::ok;
     }
@@ -55,7 +56,14 @@ ExitCode run(Arguments arguments) {
     }
     const auto verbs = commands();
     const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Command& c) { return c.name == first; });
-    if (verb == verbs.end()) return run_mount(arguments);
+    if (verb == verbs.end()) {
+        if (arguments.size() == 1 && !first.starts_with('-')) {
+            complain(fmt::format("\"{}\" is no verb, and to mount it, MOUNTPOINT is missing (try `tensorfs --help`)",
+                                 printable(first)));
+            return ExitCode::usage;
+        }
+        return run_mount(arguments);
+    }
     arguments.erase(arguments.begin());
     return verb->run(arguments);
 }

@@ -51,6 +51,11 @@ void check_mountpoint(const std::string& path) {
         refuse_mountpoint(path, errno == ENOENT ? "there is no such folder" : system_message(errno));
     }
     if (!S_ISDIR(found.st_mode)) refuse_mountpoint(path, "it is not a folder");
+    std::error_code unreadable;  // whoever may not list it may mount on it
+    if (!std::filesystem::is_empty(path, unreadable) && !unreadable) {
+        spdlog::warn("{}: it is not empty; what is in it is hidden as long as the model is mounted there",
+                     printable(path));
+    }
 }
 
 bool is_device(const std::string& mountpoint) {

@@ -12,13 +12,13 @@
 namespace tensorfs {
 namespace {
 
-/// A number in `base` of at most `largest`, or Failure.
-unsigned number(std::string_view option, std::string_view value, int base, unsigned largest) {
+/// A number in `base` from `smallest` to `largest`, or Failure.
+unsigned number(std::string_view option, std::string_view value, int base, unsigned largest, unsigned smallest = 0) {
     unsigned result = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result, base);
-    if (error != std::errc{} || end != value.data() + value.size() || result > largest) {
-        throw Failure(ExitCode::usage, fmt::format("-o {}=: \"{}\" is not {} of 0 to {}", option, printable(value),
-                                                   base == 8 ? "an octal number" : "a number",
+    if (error != std::errc{} || end != value.data() + value.size() || result > largest || result < smallest) {
+        throw Failure(ExitCode::usage, fmt::format("-o {}=: \"{}\" is not {} of {} to {}", option, printable(value),
+                                                   base == 8 ? "an octal number" : "a number", smallest,
                                                    base == 8 ? fmt::format("{:o}", largest) : std::to_string(largest)));
     }
     return result;
@@ -84,7 +84,7 @@ constexpr std::array table{
              [](MountOptions& o, std::string_view, std::string_view value) { o.cache = cache_named(value); }),
     of_mount("threads", "N", "the most requests that are answered at once (64)",
              [](MountOptions& o, std::string_view name, std::string_view value) {
-                 o.threads = std::max(1U, number(name, value, 10, 4096));
+                 o.threads = number(name, value, 10, 4096, 1);
              }),
     of_mount("idle", "SECONDS", "unmount when unused for so long, with nothing open (0: never)",
              [](MountOptions& o, std::string_view name, std::string_view value) {
@@ -123,6 +123,9 @@ void apply_option(MountOptions& options, std::string_view text, bool only_of_sou
         std::find_if(table.begin(), table.end(), [&](const MountOption& o) { return o.name == name; });
     if (row == table.end() || (only_of_source && !row->is_of_source)) {
         if (is_accepted(name) && !only_of_source) return;
+        if (row != table.end() || is_accepted(name)) {
+            throw Failure(ExitCode::usage, fmt::format("-o {} is for mounting only", printable(name)));
+        }
         if (name == "remount") {
             throw Failure(ExitCode::usage,
                           "a mount's options stay what they are: unmount it and mount again (to look at the source "

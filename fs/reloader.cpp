@@ -71,51 +71,48 @@ void Reloader::begin(Task task) {
     } catch (const std::system_error& e) {
         if (task == Task::tidy) return;  // the next time, then
         spdlog::error("{}: cannot be looked at again: {}", printable(options_.source), e.what());
-        fail();
+        fail(e.what());
     }
 }
 
-void Reloader::fail() {
+void Reloader::fail(std::string why) {
+    served_.last_failure.set(std::move(why));
     served_.failed_reloads.fetch_add(1);
-    has_failed_.store(true);
 }
 
 void Reloader::work(Task task) noexcept {
-    if (task == Task::look_again) {
-        look_again_or_say_why();
-    } else {
-        tidy_up();
+    try {
+        if (task == Task::look_again) {
+            look_again_or_say_why();
+        } else {
+            tidy_up();
+        }
+    } catch (const std::bad_alloc&) {  // not even for words; old models are looked at again later
+        if (task == Task::look_again) served_.failed_reloads.fetch_add(1);
     }
     const std::uint64_t one = 1;
     if (::write(finished_.get(), &one, sizeof one) != sizeof one) std::abort();  // an eventfd takes it
 }
 
-void Reloader::tidy_up() noexcept {
-    try {
-        for (const std::shared_ptr<Generation>& old : served_.generations.old()) forget_names(*old);
-    } catch (const std::bad_alloc&) {
-        spdlog::debug("no memory to let go of old models; they are looked at again later");
-    }
+void Reloader::tidy_up() {
+    for (const std::shared_ptr<Generation>& old : served_.generations.old()) forget_names(*old);
     served_.generations.sweep();
 }
 
-void Reloader::look_again_or_say_why() noexcept {
+void Reloader::look_again_or_say_why() {
     use_reading_privilege();
-    bool is_good = false;
     try {
         look_again();
-        is_good = true;
+        served_.last_failure.set({});
+        return;
     } catch (const Error& e) {
         for (const Problem& problem : e.problems()) spdlog::error("{}", to_string(problem));
+        fail(to_string(e.problems().front()));
     } catch (const std::exception& e) {
         spdlog::error("{}: {}", printable(options_.source), e.what());
+        fail(e.what());
     }
-    if (is_good) {
-        has_failed_.store(false);
-    } else {
-        fail();
-        spdlog::error("{}: not taken up; the mount stays as it was", printable(options_.source));
-    }
+    spdlog::error("{}: not taken up; the mount stays as it was", printable(options_.source));
 }
 
 void Reloader::look_again() {

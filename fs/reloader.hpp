@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -35,17 +34,15 @@ public:
     bool end();
     /// Whether something was begun.
     [[nodiscard]] bool is_under_way() const { return thread_.joinable(); }
-    /// Whether what was found last was bad.
-    [[nodiscard]] bool has_failed() const { return has_failed_.load(); }
 
 private:
     enum class Task : std::uint8_t { look_again, tidy };
 
     void begin(Task task);
     void work(Task task) noexcept;
-    void fail();
-    void tidy_up() noexcept;
-    void look_again_or_say_why() noexcept;
+    void fail(std::string why);
+    void tidy_up();
+    void look_again_or_say_why();
     void look_again();
     void show(Model model);
     void forget_names(const Generation& old);
@@ -57,7 +54,6 @@ private:
     std::thread thread_;
     Task task_ = Task::look_again;  // of the thread
     bool once_more_ = false;
-    std::atomic<bool> has_failed_{false};
 };
 
 }  // namespace tensorfs

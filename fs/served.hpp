@@ -2,6 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
 
 #include "fs/generations.hpp"
 #include "fs/options.hpp"
@@ -10,6 +13,24 @@
 #include "fs/stats_text.hpp"
 
 namespace tensorfs {
+
+/// Why the source could not be taken up again when it was looked at last. Any thread may use it.
+class LastFailure {
+public:
+    void set(std::string why) {
+        const std::lock_guard lock(mutex_);
+        why_ = std::move(why);
+    }
+    /// Empty if all was well.
+    [[nodiscard]] std::string get() const {
+        const std::lock_guard lock(mutex_);
+        return why_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::string why_;
+};
 
 /// What the callbacks answer from: the session's user data.
 struct Served {
@@ -27,6 +48,7 @@ struct Served {
     std::atomic<std::int64_t> open_files{0};  // and folders, where that is counted
     std::atomic<std::uint64_t> reloads{0};    // the source was taken up again
     std::atomic<std::uint64_t> failed_reloads{0};
+    LastFailure last_failure;
 };
 
 }  // namespace tensorfs

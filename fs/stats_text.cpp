@@ -1,5 +1,7 @@
 #include "fs/stats_text.hpp"
 
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -16,9 +18,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_tensors = 10;
 constexpr std::size_t most_faults = 10;
 
-/// A name or path of at most 255 bytes: an attribute holds 64 KiB, and a tensor's name can be longer than that.
-std::string shortened(std::string_view text) {
-    constexpr std::size_t longest = 255;
+/// A text of at most so many bytes: an attribute holds 64 KiB, and a tensor's name can be longer than that.
+std::string shortened(std::string_view text, std::size_t longest = 255) {
     constexpr std::string_view mark = "…";
     if (text.size() <= longest) return std::string(text);
     std::size_t end = 0;
@@ -60,7 +61,10 @@ std::string StatsText::make(const Served& from) {
     }
     all["models"] = {{"reloads", from.reloads.load()},
                      {"failed_reloads", from.failed_reloads.load()},
-                     {"held", from.generations.size()}};
+                     {"last_failure", shortened(from.last_failure.get(), 1000)},
+                     {"held", from.generations.size()},
+                     {"problems", generation->volume.model().problems().size()}};
+    all["pid"] = ::getpid();
     return json_text(all);
 }
 

@@ -161,9 +161,10 @@ void Supervisor::stop() {
 std::string Supervisor::status() const {
     const std::shared_ptr<const Generation> generation = served_.generations.current();
     const Model& model = generation->volume.model();
+    const std::string failure = served_.last_failure.get();
     return fmt::format("{} of {} on {}{}", counted(model.tensors().size(), "tensor"), model.location(),
                        options_.mountpoint,
-                       reloader_.has_failed() ? "; the source as it is now is bad, see the log" : "");
+                       failure.empty() ? "" : "; the source as it is now is not taken up: " + failure);
 }
 
 }  // namespace tensorfs

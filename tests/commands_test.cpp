@@ -259,3 +259,17 @@ TEST_CASE("a message that cannot be printed changes no exit code") {
     CHECK(code_of("ls '" + (folder / "m") + "' >&-") == 9);
     CHECK(code_of("ls '" + (folder / "m") + "' >&- 2>&-") == 9);
 }
+
+TEST_CASE("a word that is neither a verb nor two paths is answered with what is missing") {
+    CHECK(run_program({"help"}).out == run_program({"--help"}).out);
+    const Outcome unknown = run_program({"lss"});
+    CHECK(unknown.code == 2);
+    CHECK(unknown.err ==
+          "tensorfs: \"lss\" is no verb, and to mount it, MOUNTPOINT is missing (try `tensorfs --help`)\n");
+}
+
+TEST_CASE("an option of mounting that a verb does not take is said to be one") {
+    const Outcome result = run_program({"ls", "model", "-o", "cache=keep"});
+    CHECK(result.code == 2);
+    CHECK(result.err == "tensorfs: -o cache is for mounting only\n");
+}

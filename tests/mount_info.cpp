@@ -96,7 +96,7 @@ TEST_CASE("info of a mount point shows what is mounted there and how it is used"
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const TemporaryFolder folder;
     const std::string source = write_model(folder);
-    const Mounted mount(source);
+    Mounted mount(source);
     CHECK(info({mount.path()}).out.find("read latency") == std::string::npos);
     read_file(mount / "small");
     const Result text = info({mount.path()});
@@ -105,8 +105,9 @@ TEST_CASE("info of a mount point shows what is mounted there and how it is used"
     CHECK(text.err.empty());
     for (const std::string& line :
          {"mount point " + mount.path() + "\n", "source      " + source + "\n", std::string("tensors     3\n"),
-          std::string("bytes       300,005 (300.0 kB)\n"), std::string("errors      0\n"),
-          std::string("reloads     0, 0 failed, 1 model held\n")}) {
+          std::string("bytes       300,005 (300.0 kB)\n"),
+          "daemon      process " + std::to_string(mount.daemon().pid()) + ", up for 0 s\n",
+          std::string("errors      0\n"), std::string("reloads     0, 0 failed, 1 model held\n")}) {
         INFO(line << text.out);
         CHECK(text.out.find(line) != std::string::npos);
     }
@@ -148,4 +149,43 @@ TEST_CASE("info of a mount whose daemon was killed says so, and what to do") {
     CHECK(dead.err == "tensorfs: " + mount.path() +
                           ": Transport endpoint is not connected (the daemon is gone: mount " +
                           "again, or clear it with `fusermount3 -uz " + mount.path() + "`)\n");
+}
+
+TEST_CASE("info says why a source was not taken up again, and what a partial mount left out") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const std::string bad = folder / "b.safetensors";
+    write_file(folder / "a.safetensors", safetensors_file({{"a", "U8", {4}, "abcd"}}));
+    write_file(bad, "bad");
+    Mounted mount(folder.path().string(), {"-o", "partial"});
+    CHECK(info({mount.path()}).out.find("left out    what is bad: 1 problem, see .tensorfs/problems.json\n") !=
+          std::string::npos);
+    std::filesystem::remove(folder / "a.safetensors");
+    mount.daemon().signal(SIGHUP);
+    const auto models = [&] { return stats_of(mount.path()).at("models"); };
+    REQUIRE(eventually([&] { return models().at("failed_reloads") == 1; }));
+    const std::string why_not = "b.safetensors: HeaderTooSmall: ";
+    CHECK(models().at("last_failure").get<std::string>().find(why_not) != std::string::npos);
+    CHECK(info({mount.path()}).out.find("\n  the source as it is now is not taken up: " + bad + ": HeaderTooSmall: ") !=
+          std::string::npos);
+    write_file(bad, safetensors_file({{"b", "U8", {4}, "abcd"}}));
+    mount.daemon().signal(SIGHUP);
+    REQUIRE(eventually([&] { return models().at("reloads") == 1; }));
+    CHECK(models().at("last_failure") == "");
+    CHECK(models().at("problems") == 0);
+}
+
+TEST_CASE("verbs that are given a mount as a source say that it is one, or that its daemon is gone") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    Mounted mount(write_model(folder));
+    const Result live = run({program(), "ls", mount.path()});
+    CHECK(live.code == 3);
+    CHECK(live.err.find("is in a mount of tensorfs; `tensorfs info MOUNTPOINT` tells of which source") !=
+          std::string::npos);
+    mount.daemon().signal(SIGKILL);
+    mount.daemon().wait();
+    const Result dead = run({program(), "ls", mount.path()});
+    CHECK(dead.code != 0);  // which one depends on what the kernel has cached
+    CHECK(dead.err.find("clear it with `fusermount3 -uz " + mount.path() + "`") != std::string::npos);
 }

@@ -253,3 +253,16 @@ TEST_CASE("what was mounted over a model stays when the model goes") {
     CHECK(next.wait().code == 0);
     CHECK_FALSE(at.is_mounted());
 }
+
+TEST_CASE("mounting over files says that they are hidden") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const SmallModel model;
+    const MountPoint at;
+    write_file(at / "precious", "x");
+    const Adopter adopter;
+    const Result result = run({program(), model.path(), at.path()});
+    CHECK(result.code == 0);
+    CHECK(result.err.find("it is not empty; what is in it is hidden") != std::string::npos);
+    CHECK(unmount(at.path()));
+    CHECK(read_file(at / "precious") == "x");
+}

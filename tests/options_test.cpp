@@ -50,7 +50,7 @@ TEST_CASE("each option of ours does what it says") {
     CHECK(apply("umask=0077").owner.umask == 077);
     CHECK(apply("umask=777").owner.umask == 0777);
     CHECK(apply("threads=7").threads == 7);
-    CHECK(apply("threads=0").threads >= 1);
+    CHECK(refusal("threads=0") == "-o threads=: \"0\" is not a number of 1 to 4096");
 }
 
 TEST_CASE("options about the source say which model is meant and what to do if it is damaged") {

@@ -8,6 +8,7 @@
 #include "core/escape.hpp"
 #include "fs/commands/help.hpp"
 #include "fs/commands/parse.hpp"
+#include "fs/mounts.hpp"
 #include "fs/options.hpp"
 #include "fs/terminal.hpp"
 
@@ -54,7 +55,20 @@ void SourceArguments::add_to(CLI::App& app, std::string_view description) {
 Model SourceArguments::load(OnProblem otherwise) const {
     LoadOptions options{{}, otherwise};
     for (const std::string& list : lists) apply_option_list(options, list);
-    return Model::load(find_source(path, options.source), options.on_problem);
+    try {
+        return Model::load(find_source(path, options.source), options.on_problem);
+    } catch (const Error&) {
+        if (is_dead_mount(path)) {
+            complain(
+                fmt::format("note: the daemon of the mount there is gone: mount again, or clear it with "
+                            "`fusermount3 -uz {}`",
+                            printable(path)));
+        } else if (is_in_mount(path)) {
+            complain(fmt::format("note: {} is in a mount of tensorfs; `tensorfs info MOUNTPOINT` tells of which source",
+                                 printable(path)));
+        }
+        throw;
+    }
 }
 
 bool parse(CLI::App& app, const Arguments& arguments) {

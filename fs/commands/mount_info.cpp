@@ -130,11 +130,18 @@ std::string mount_info_text(const std::string& mountpoint) {
             with_commas(count(all.at("shards"))), with_commas(count(all.at("tensors"))),
             with_commas(count(all.at("parameters"))), with_commas(count(all.at("nbytes"))),
             human_bytes(count(all.at("nbytes"))));
-        text +=
-            fmt::format("\nup for      {}\nerrors      {}\nmemory      {}\nreloads     {}, {} failed, {} held\n",
-                        human_time(count(stats.at("uptime_seconds"))), with_commas(count(stats.at("errors"))),
-                        memory_text(stats), with_commas(count(models.at("reloads"))),
-                        with_commas(count(models.at("failed_reloads"))), counted(count(models.at("held")), "model"));
+        if (const std::uint64_t problems = count(models.at("problems")); problems != 0) {
+            text +=
+                fmt::format("left out    what is bad: {}, see .tensorfs/problems.json\n", counted(problems, "problem"));
+        }
+        text += fmt::format(
+            "\ndaemon      process {}, up for {}\nerrors      {}\nmemory      {}\nreloads     {}, {} failed, {} held\n",
+            count(stats.at("pid")), human_time(count(stats.at("uptime_seconds"))),
+            with_commas(count(stats.at("errors"))), memory_text(stats), with_commas(count(models.at("reloads"))),
+            with_commas(count(models.at("failed_reloads"))), counted(count(models.at("held")), "model"));
+        if (const std::string failure = models.at("last_failure"); !failure.empty()) {
+            text += fmt::format("  the source as it is now is not taken up: {}\n", printable(failure));
+        }
         return text + requests_text(stats) + tensors_text(stats) + faults_text(stats);
     } catch (const Json::exception&) {
         throw Failure(ExitCode::internal,
