@@ -204,8 +204,9 @@ void getxattr(fuse_req_t request, fuse_ino_t number, const char* name, std::size
     answer(request, Request::getxattr, number, [&](Served& from, const Generation& model, Inode inode) {
         const std::optional<Node> node = model.volume.node(inode);
         if (!node) return ENOENT;
-        if (node->inode == Inode{} && name == stats_attribute) {
-            from.stats.count_look();
+        const bool is_root = node->inode == Inode{};
+        if (is_root) from.stats.count_look();
+        if (is_root && name == stats_attribute) {
             return reply_sized(request, from, Request::getxattr, from.stats_text.to_fit(from, size), size,
                                XATTR_SIZE_MAX);
         }

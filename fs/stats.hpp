@@ -32,13 +32,13 @@ public:
     }
     /// A request was answered with EIO, ENOMEM or the like: not with what merely is not there.
     void count_error() noexcept { errors_.fetch_add(1, std::memory_order_relaxed); }
-    /// The counters themselves were asked for.
+    /// An attribute of the root was asked for, such as these counters: what who watches the mount does.
     void count_look() noexcept { looks_.fetch_add(1, std::memory_order_relaxed); }
 
     /// How long READs take, from their arrival to their answer.
     [[nodiscard]] Latency& read_latency() noexcept { return read_latency_; }
-    /// Requests that somebody uses the mount by: all, but those of who only watches it (df, and whoever asks
-    /// for the counters).
+    /// Requests that somebody uses the mount by: all, but those of who only watches it (df and `tensorfs
+    /// info`).
     [[nodiscard]] std::uint64_t uses() const noexcept;
 
     /// `uptime_seconds`, `requests` and `bytes` by kind, `bytes_read` by view, `errors` and

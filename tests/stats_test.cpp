@@ -64,7 +64,7 @@ TEST_CASE("bytes that were read are counted by the view in which they were, and 
     CHECK(all.at("bytes").at("read") == (std::uint64_t{1} << 40) + (1 << 30) + (1 << 20) + (1 << 10) + 1);
 }
 
-TEST_CASE("who asks for the space or the counters does not use the mount") {
+TEST_CASE("who asks for the space or for attributes of the root does not use the mount") {
     Stats stats;
     stats.count(Request::statfs);
     stats.count(Request::getxattr);
