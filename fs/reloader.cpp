@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <new>
-#include <system_error>
 #include <vector>
 
 #include "core/error.hpp"
@@ -68,51 +67,58 @@ void Reloader::begin(Task task) {
     task_ = task;
     try {
         thread_ = std::thread([this, task] { work(task); });
-    } catch (const std::system_error& e) {
+    } catch (...) {                      // no thread, or no memory for one
         if (task == Task::tidy) return;  // the next time, then
-        spdlog::error("{}: cannot be looked at again: {}", printable(options_.source), e.what());
-        fail(e.what());
+        say_why();
+        served_.failed_reloads.fetch_add(1);
     }
 }
 
-void Reloader::fail(std::string why) {
-    served_.last_failure.set(std::move(why));
-    served_.failed_reloads.fetch_add(1);
-}
-
 void Reloader::work(Task task) noexcept {
-    try {
-        if (task == Task::look_again) {
-            look_again_or_say_why();
-        } else {
-            tidy_up();
-        }
-    } catch (const std::bad_alloc&) {  // not even for words; old models are looked at again later
-        if (task == Task::look_again) served_.failed_reloads.fetch_add(1);
+    if (task == Task::look_again) {
+        look_again_or_say_why();
+    } else {
+        tidy_up();
     }
     const std::uint64_t one = 1;
     if (::write(finished_.get(), &one, sizeof one) != sizeof one) std::abort();  // an eventfd takes it
 }
 
-void Reloader::tidy_up() {
-    for (const std::shared_ptr<Generation>& old : served_.generations.old()) forget_names(*old);
+void Reloader::tidy_up() noexcept {
+    try {
+        for (const std::shared_ptr<Generation>& old : served_.generations.old()) forget_names(*old);
+    } catch (const std::bad_alloc&) {
+        // They are looked at again later.
+    }
     served_.generations.sweep();
 }
 
-void Reloader::look_again_or_say_why() {
-    use_reading_privilege();
+void Reloader::look_again_or_say_why() noexcept {
     try {
+        use_reading_privilege();
         look_again();
         served_.last_failure.set({});
-        return;
-    } catch (const Error& e) {
-        for (const Problem& problem : e.problems()) spdlog::error("{}", to_string(problem));
-        fail(to_string(e.problems().front()));
-    } catch (const std::exception& e) {
-        spdlog::error("{}: {}", printable(options_.source), e.what());
-        fail(e.what());
+    } catch (...) {
+        say_why();
+        served_.failed_reloads.fetch_add(1);
     }
-    spdlog::error("{}: not taken up; the mount stays as it was", printable(options_.source));
+}
+
+/// Logs the exception that is being handled.
+void Reloader::say_why() noexcept {
+    try {
+        try {
+            throw;
+        } catch (const Error& e) {
+            for (const Problem& problem : e.problems()) spdlog::error("{}", to_string(problem));
+            served_.last_failure.set(to_string(e.problems().front()));
+        } catch (const std::exception& e) {
+            spdlog::error("{}: {}", printable(options_.source), e.what());
+            served_.last_failure.set(e.what());
+        }
+        spdlog::error("{}: not taken up; the mount stays as it was", printable(options_.source));
+    } catch (...) {  // no memory for a line of log: the count of failed reloads tells
+    }
 }
 
 void Reloader::look_again() {

@@ -40,9 +40,9 @@ private:
 
     void begin(Task task);
     void work(Task task) noexcept;
-    void fail(std::string why);
-    void tidy_up();
-    void look_again_or_say_why();
+    void tidy_up() noexcept;
+    void look_again_or_say_why() noexcept;
+    void say_why() noexcept;
     void look_again();
     void show(Model model);
     void forget_names(const Generation& old);
