@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstring>
+#include <ctime>
 
 #include "core/error.hpp"
 #include "core/escape.hpp"
@@ -37,8 +37,6 @@ void ServiceManager::ready(const std::string& status) const {
 void ServiceManager::reloading() const {
     notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=looking at the source again", monotonic_microseconds()));
 }
-
-void ServiceManager::status(const std::string& status) const { notify("STATUS=" + printable(status)); }
 
 void ServiceManager::stopping() const { notify("STOPPING=1\nSTATUS=unmounting"); }
 

@@ -13,8 +13,6 @@ public:
     void ready(const std::string& status) const;
     /// The source is being looked at again.
     void reloading() const;
-    /// Something is worth saying; the state stays.
-    void status(const std::string& status) const;
     /// The mount is being taken away.
     void stopping() const;
 

@@ -209,7 +209,7 @@ bool Session::add_worker() {
 /// A worker's life: counted in waiting_ and working_ by whoever started it.
 void Session::work() {
     start_.wait(Start::not_yet);
-    if (!is_answering_.load()) drop_privileges();  // which each thread has of its own; later ones have this one's
+    if (!has_answered_.load()) drop_privileges();  // which each thread has of its own; later ones have this one's
     fuse_session* const session = session_.get();
     fuse_buf buffer{};
     while (start_.load() == Start::now && fuse_session_exited(session) == 0) {
@@ -224,7 +224,7 @@ void Session::work() {
         if (is_read) reading_.fetch_sub(1);
         answered_.fetch_add(1);
         if (is_quick && !is_baseline_) await_request(fuse_session_fd(session));
-        if (!is_answering_.exchange(true)) notify(answering_);
+        if (!has_answered_.exchange(true)) notify(answering_);
         waiting_.fetch_add(1);
     }
     std::free(buffer.mem);

@@ -77,8 +77,8 @@ private:
     std::atomic<Start> start_{Start::not_yet};  // what the first worker waits for
 
     std::mutex mutex_;
-    std::vector<std::thread> workers_;  // grows only; under mutex_
-    std::atomic<bool> is_answering_{false};
+    std::vector<std::thread> workers_;        // grows only; under mutex_
+    std::atomic<bool> has_answered_{false};   // the first request
     std::atomic<unsigned> waiting_{0};        // workers that wait for a request
     std::atomic<unsigned> working_{0};        // workers that have not ended
     std::atomic<unsigned> reading_{0};        // workers that answer a READ
