@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
