@@ -29,9 +29,9 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME tensorfs)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION utils)
 # Debian's libraries are found by dpkg-shlibdeps. fuse3 has fusermount3, which unmounts, and mounts for ordinary
-# users, and mount.fuse3, which mount(8) and /etc/fstab call.
+# users, and mount.fuse3, which mount(8) and /etc/fstab call; procps has /bin/kill, by which the service is reloaded.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "fuse3 (>= 3.12)")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "fuse3 (>= 3.12), procps")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "attr, python3-numpy")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_EXTRA
   ${PROJECT_SOURCE_DIR}/scripts/debian/postinst ${PROJECT_SOURCE_DIR}/scripts/debian/postrm)
