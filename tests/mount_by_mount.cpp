@@ -153,4 +153,5 @@ TEST_CASE("a mount point /dev/fd/N is a device that somebody else has mounted, a
     const Result wrong = run({program(), folder.path().string(), "/dev/fd/999"});
     CHECK(wrong.code == 8);
     CHECK(wrong.err.find("cannot mount on /dev/fd/999") != std::string::npos);
+    CHECK(run({program(), folder.path().string(), "/dev/fd/999", "-o", "idle=9"}).code == 2);  // it could not unmount
 }

@@ -13,6 +13,7 @@
 #include "fs/daemon.hpp"
 #include "fs/loading.hpp"
 #include "fs/log.hpp"
+#include "fs/mountpoint.hpp"
 #include "fs/options.hpp"
 #include "fs/privileges.hpp"
 #include "fs/session.hpp"
@@ -38,6 +39,10 @@ std::optional<MountOptions> parse_mount(const Arguments& arguments) {
     for (const std::string& list : lists) apply_option_list(options, list);
     options.foreground = options.foreground || options.debug;
     if (options.debug) options.log_level = LogLevel::debug;
+    if (is_device(options.mountpoint) && options.idle.count() != 0) {
+        throw Failure(ExitCode::usage,
+                      fmt::format("-o idle=: who has mounted {} is to unmount it", options.mountpoint));
+    }
     return options;
 }
 
