@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/escape.hpp"
+
 namespace tensorfs {
 namespace {
 
@@ -29,7 +31,7 @@ void log_fuse(fuse_log_level level, const char* format, va_list arguments) {
     std::vsnprintf(buffer.data(), buffer.size(), format, arguments);
     std::string_view text = buffer.data();
     while (text.ends_with('\n')) text.remove_suffix(1);
-    if (!text.empty()) spdlog::log(level_of(level), "{}", text);
+    if (!text.empty()) spdlog::log(level_of(level), "{}", printable(text));
 }
 
 spdlog::level::level_enum level_of(LogLevel level) {
