@@ -194,7 +194,7 @@ TEST_CASE("the watchdog hears from a mount that answers, and not from one that i
     static_cast<void>(manager.wait_for("READY=1"));
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < 5; ++i) static_cast<void>(manager.wait_for("WATCHDOG=1"));
-    CHECK(std::chrono::steady_clock::now() - start > 700ms);  // every 200 ms: no flood
+    CHECK(std::chrono::steady_clock::now() - start > 400ms);  // every 200 ms, less what this was late: no flood
 
     daemon.signal(SIGSTOP);
     std::this_thread::sleep_for(50ms);
