@@ -1,6 +1,7 @@
 #include "fs/supervisor.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -132,6 +133,7 @@ void Supervisor::look_for_use(Clock::time_point now) {
 void Supervisor::let_go_of_old(Clock::time_point now) {
     if (now < next_tidy_) return;
     if (served_.generations.size() == 1) {
+        ::malloc_trim(0);  // what the old ones took, and what was loaded and is not shown
         next_tidy_ = Clock::time_point::max();
         return;
     }
