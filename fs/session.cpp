@@ -143,27 +143,44 @@ void Session::unmount() {
 }
 
 void Session::forget_root(const std::vector<std::string>& names) {
-    fuse_session* const session = session_.get();
     // What was answered before may be on its way. To forget a name, the kernel waits for lookups and
     // listings that are under way in the root; so what it kept of these is to be forgotten after that.
     // Errors mean that there is nothing to forget.
-    fuse_lowlevel_notify_inval_inode(session, FUSE_ROOT_ID, 0, 0);
+    const auto forget = [](fuse_session* to) { return fuse_lowlevel_notify_inval_inode(to, FUSE_ROOT_ID, 0, 0); };
+    tell(forget);
     for (const std::string& name : names) forget_name(FUSE_ROOT_ID, name);
-    fuse_lowlevel_notify_inval_inode(session, FUSE_ROOT_ID, 0, 0);
+    tell(forget);
 }
 
 bool Session::knows(std::uint64_t node_id) {
-    return fuse_lowlevel_notify_inval_inode(session_.get(), node_id, -1, 0) != -ENOENT;
+    return tell([&](fuse_session* to) { return fuse_lowlevel_notify_inval_inode(to, node_id, -1, 0); }) != -ENOENT;
 }
 
 void Session::forget_name(std::uint64_t folder, const std::string& name) {
-    fuse_lowlevel_notify_inval_entry(session_.get(), folder, name.c_str(), name.size());
+    tell([&](fuse_session* to) { return fuse_lowlevel_notify_inval_entry(to, folder, name.c_str(), name.size()); });
+}
+
+/// 0, or an errno value as a negative number.
+template <typename Tell>
+int Session::tell(const Tell& how) {
+    const std::lock_guard lock(telling_);
+    return ends_.load() ? -ENOENT : how(session_.get());
+}
+
+/// To be called while requests are answered: to forget a name, the kernel waits for the lookups in its folder. Would
+/// nobody answer these any more, both would wait for each other, and no signal could end the process: the device is not
+/// closed as long as something is written to it. It is not to be closed under a write, either.
+void Session::end_telling() {
+    ends_.store(true);
+    if (const std::unique_lock lock(telling_, patience); lock) return;
+    if (!is_mounted_before_ && is_on_top()) abort_requests(real_mountpoint_);  // those that answer are stuck
 }
 
 void Session::stop() {
     fuse_session* const session = session_.get();
     if (session == nullptr) return;
     if (start_.load() == Start::not_yet) let_work(Start::never);
+    end_telling();
     fuse_session_exit(session);
     // The flag is seen only by those who look: wake the others, again until none is left, since a
     // signal can come just before a read. Requests under way are answered first, unless a shard's

@@ -46,7 +46,8 @@ public:
     /// Unmounts, unless something of the mount is in use. False if so, or if the system refuses.
     bool unmount_unused();
     /// Makes the kernel forget what it has been told of the root, and of these names in it; when it
-    /// returns, no request of before is under way in the root. For any thread that answers none itself.
+    /// returns, no request of before is under way in the root. For any thread that answers none itself. Once the
+    /// session ends, this and the next two do nothing.
     void forget_root(const std::vector<std::string>& names);
     /// Whether the kernel still knows of a node, which makes it ask anew for its attributes. For any thread
     /// that answers no request.
@@ -57,6 +58,9 @@ public:
 private:
     enum class Start : std::uint8_t { not_yet, now, never };
 
+    template <typename Tell>
+    int tell(const Tell& how);
+    void end_telling();
     void work();
     bool add_worker();
     void let_work(Start start);
@@ -73,6 +77,9 @@ private:
     Descriptor finished_;   // an eventfd: the last worker has gone
     std::unique_ptr<fuse_session, void (*)(fuse_session*)> session_;
     bool mounted_ = false;
+
+    std::timed_mutex telling_;       // whoever tells the kernel something holds it
+    std::atomic<bool> ends_{false};  // nothing is told any more
 
     std::atomic<Start> start_{Start::not_yet};  // what the first worker waits for
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -373,6 +374,42 @@ TEST_CASE("readers never see two models in one file, however often the model cha
     }));
     CHECK(eventually([&] { return models_held(mount) == 1; }));
     CHECK(mount.daemon().errors().empty());
+}
+
+TEST_CASE("SIGTERM ends a mount during a reload, while names are looked up in it") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    if (::geteuid() != 0) SKIP_TEST("this is not root");
+    const TemporaryFolder folder;
+    for (const char version : {'1', '2'}) {
+        std::vector<Sample> samples;
+        for (int i = 0; i < 3000; ++i) samples.push_back({std::string(1, version) + std::to_string(i), "U8", {1}, "x"});
+        write_file(folder / (std::string("v") + version), safetensors_file(samples));
+    }
+    for (int i = 0; i < 5; ++i) {
+        const std::string source = folder / "model.safetensors";
+        std::filesystem::copy_file(folder / "v1", source, std::filesystem::copy_options::overwrite_existing);
+        const MountPoint at;
+        const MountPoint also_at;  // from where what hangs can be ended
+        Child daemon({program(), "-f", "-o", "log=warning", source, at.path()});
+        REQUIRE(eventually([&] { return std::filesystem::exists(at / "10"); }));
+        REQUIRE(::mount(at.path().c_str(), also_at.path().c_str(), nullptr, MS_BIND, nullptr) == 0);
+        std::vector<std::unique_ptr<Child>> lookers;
+        for (const char* const name : {"a", "b", "c"}) {
+            lookers.push_back(std::make_unique<Child>(std::vector<std::string>{
+                "sh", "-c", "i=0; while test -d \"$0\"; do i=$((i + 1)); test -e \"$0/$1$i\"; done", at.path(), name}));
+        }
+        std::filesystem::rename(folder / "v2", source + ".new");
+        std::filesystem::copy_file(source + ".new", folder / "v2");
+        std::filesystem::rename(source + ".new", source);
+        daemon.signal(SIGHUP);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10 + 10 * i));  // wherever that meets it
+        daemon.signal(SIGTERM);
+        const bool ends = eventually([&] { return daemon.ended(); }, std::chrono::seconds(10));
+        ::umount2(also_at.path().c_str(), MNT_FORCE | MNT_DETACH);
+        REQUIRE(ends);
+        CHECK(daemon.wait().code == 0);
+        CHECK(daemon.errors().empty());
+    }
 }
 
 TEST_CASE("root's daemon takes up again what only its owner may read") {
