@@ -41,13 +41,16 @@ int Answer::prepare() {
 std::optional<std::uint64_t> Answer::send(fuse_req_t request) {
     // Should the bytes go between that check and here, the kernel answers EIO in our stead.
     const bool is_sent = fuse_reply_iov(request, slices_.data(), static_cast<int>(slices_.size())) == 0;
-    for (const Content::Piece& piece : pieces_) {
-        if (piece.shard != nullptr) from_.paging.sent(piece);
-    }
     if (!is_sent) return std::nullopt;
     std::uint64_t bytes = 0;
     for (const iovec& slice : slices_) bytes += slice.iov_len;
     return bytes;
+}
+
+void Answer::let_go() {
+    for (const Content::Piece& piece : pieces_) {
+        if (piece.shard != nullptr) from_.paging.sent(piece);
+    }
 }
 
 bool Answer::is_copied(const Content::Piece& piece) const {

@@ -25,6 +25,8 @@ public:
     /// Replies. How many bytes were sent; nothing if the kernel did not take them. REQUIRES: prepare()
     /// answered 0.
     std::optional<std::uint64_t> send(fuse_req_t request);
+    /// Lets go of what was sent. To be called behind it.
+    void let_go();
 
 private:
     [[nodiscard]] bool is_copied(const Content::Piece& piece) const;

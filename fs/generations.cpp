@@ -56,8 +56,8 @@ void Generations::sweep() {
     std::vector<std::shared_ptr<Generation>> gone;  // ends outside of the lock, since that takes a while
     const std::unique_lock lock(mutex_);
     swept_ = held_.back()->serial();
-    const auto is_kept = [&](const std::shared_ptr<Generation>& generation) {
-        return generation == held_.back() || generation->is_known();
+    const auto is_kept = [shown = held_.back().get()](const std::shared_ptr<Generation>& generation) {
+        return generation.get() == shown || generation->is_known();
     };
     const auto first_gone = std::stable_partition(held_.begin(), held_.end(), is_kept);
     gone.assign(std::make_move_iterator(first_gone), std::make_move_iterator(held_.end()));

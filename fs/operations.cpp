@@ -144,7 +144,6 @@ void release(fuse_req_t request, fuse_ino_t, fuse_file_info*) {
 }
 
 void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, fuse_file_info*) {
-    Stats& stats = served(request).stats;  // the request is gone once it is answered
     const auto start = std::chrono::steady_clock::now();
     answer(request, Request::read, number, [&](Served& from, Generation& model, Inode inode) {
         const std::optional<Node> node = model.volume.node(inode);
@@ -158,7 +157,10 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
 
         Answer answer(model, pieces);
         if (const int error = answer.prepare()) return error;
-        if (const std::optional<std::uint64_t> bytes = answer.send(request)) {
+        const std::optional<std::uint64_t> bytes = answer.send(request);
+        from.stats.read_latency().count(std::chrono::steady_clock::now() - start);
+        answer.let_go();
+        if (bytes) {
             from.stats.count_bytes(inode.view, *bytes);
             if (node->tensor != nullptr) {
                 model.busy.count(static_cast<std::size_t>(node->tensor - model.volume.model().tensors().data()),
@@ -169,7 +171,6 @@ void read(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset,
         }
         return 0;
     });
-    stats.read_latency().count(std::chrono::steady_clock::now() - start);
 }
 
 void list(fuse_req_t request, fuse_ino_t number, std::size_t size, off_t offset, bool plus) {

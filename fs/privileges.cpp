@@ -42,7 +42,7 @@ void drop_all_but(std::initializer_list<unsigned> permitted, std::initializer_li
 
 }  // namespace
 
-void drop_privileges() { drop_all_but({CAP_SYS_ADMIN}, {CAP_SYS_ADMIN}); }
+void drop_privileges() { drop_all_but({}, {}); }
 
 void drop_privileges_but_reading() { drop_all_but({CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH}, {CAP_SYS_ADMIN}); }
 

@@ -7,11 +7,12 @@ namespace tensorfs {
 // fusermount3, which unmounts for it. What the system refuses to take away is logged. Threads start with
 // what the one that starts them has.
 
-/// For threads that answer requests: only unmounting is left (CAP_SYS_ADMIN).
+/// For threads that answer requests: nothing is left.
 void drop_privileges();
 
-/// For the thread that waits: besides, it may let a thread read what it is about to load again, as at the
-/// mount, whoever's it is (CAP_DAC_READ_SEARCH). It cannot itself, unless it asks by use_reading_privilege().
+/// For the thread that waits: it can unmount (CAP_SYS_ADMIN), and let a thread read what it is about to load
+/// again, as at the mount, whoever's it is (CAP_DAC_READ_SEARCH). It cannot itself, unless it asks by
+/// use_reading_privilege().
 void drop_privileges_but_reading();
 
 /// For a thread that loads a model again: takes that up, if it is there.

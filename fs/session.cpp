@@ -135,6 +135,9 @@ void Session::unmount() {
     if (!std::exchange(mounted_, false)) return;
     if (is_mounted_before_ || is_on_top()) {
         fuse_session_unmount(session_.get());
+    } else if (device_.empty()) {
+        spdlog::warn("{}: it was never seen among the mounts, so that it is left to be unmounted",
+                     printable(mountpoint_));
     } else if (find_mount(real_mountpoint_)) {
         spdlog::warn(
             "{}: another filesystem was mounted over it and stays; clear what is dead beneath it when that is gone",

@@ -35,7 +35,7 @@ public:
     /// An attribute of the root was asked for, such as these counters: what who watches the mount does.
     void count_look() noexcept { looks_.fetch_add(1, std::memory_order_relaxed); }
 
-    /// How long READs take, from their arrival to their answer.
+    /// How long READs take that are answered, from their arrival to their answer.
     [[nodiscard]] Latency& read_latency() noexcept { return read_latency_; }
     /// Requests that somebody uses the mount by: all, but those of who only watches it (df and `tensorfs
     /// info`).

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,12 +23,6 @@ using namespace std::chrono_literals;
 constexpr std::chrono::seconds shortest_tidy_pause{1};
 constexpr std::chrono::seconds longest_tidy_pause{64};
 
-/// Whether SIGHUP says that the terminal is gone, and not that somebody wants the source to be looked at
-/// again. A shell that loses its terminal passes the signal on as if it were its own.
-bool is_hangup(const signalfd_siginfo& signal) {
-    return signal.ssi_code == SI_KERNEL || (::isatty(STDERR_FILENO) == 0 && errno == EIO);
-}
-
 bool wait_for(const Descriptor& event, std::chrono::milliseconds longest) {
     pollfd source{event.get(), POLLIN, 0};
     const auto deadline = std::chrono::steady_clock::now() + longest;
@@ -45,28 +37,13 @@ bool wait_for(const Descriptor& event, std::chrono::milliseconds longest) {
 
 }  // namespace
 
-Descriptor take_signals() {
-    ::signal(SIGPIPE, SIG_IGN);
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC));
-    if (!signals) throw Failure(ExitCode::internal, "cannot set up signals: " + system_message(errno));
-    return signals;
-}
-
-Supervisor::Supervisor(Descriptor signals, const MountOptions& options, Served& served, Session& session)
-    : signals_(std::move(signals)),
-      options_(options),
-      served_(served),
-      session_(session),
-      reloader_(options, served, session) {}
+Supervisor::Supervisor(Signals& signals, const MountOptions& options, Served& served, Session& session)
+    : signals_(signals), options_(options), served_(served), session_(session), reloader_(options, served, session) {}
 
 void Supervisor::run() {
     manager_.ready(status());
     for (bool goes_on = true; goes_on;) {
-        std::array<pollfd, 3> sources{{{signals_.get(), POLLIN, 0},
+        std::array<pollfd, 3> sources{{{signals_.pending().get(), POLLIN, 0},
                                        {session_.finished().get(), POLLIN, 0},
                                        {reloader_.finished().get(), POLLIN, 0}}};
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_look() - Clock::now());
@@ -99,16 +76,13 @@ Supervisor::Clock::time_point Supervisor::next_look() const {
 
 /// False if the mount is to end.
 bool Supervisor::obey_signal() {
-    signalfd_siginfo signal{};
-    if (::read(signals_.get(), &signal, sizeof signal) != sizeof signal) return true;
-    if (signal.ssi_signo == SIGHUP && !is_hangup(signal)) {
+    const Signals::Wish wish = signals_.take();
+    if (wish == Signals::Wish::look_again) {
         manager_.reloading();
         reloader_.start();
         if (!reloader_.is_under_way()) manager_.ready(status());
-        return true;
     }
-    spdlog::info("{}: unmounting because of signal {}", printable(options_.mountpoint), signal.ssi_signo);
-    return false;
+    return wish != Signals::Wish::end;
 }
 
 /// Unmounts what was not used for long enough and is not in use.

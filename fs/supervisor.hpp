@@ -2,26 +2,21 @@
 
 #include <chrono>
 
-#include "core/descriptor.hpp"
 #include "fs/options.hpp"
 #include "fs/reloader.hpp"
 #include "fs/served.hpp"
 #include "fs/service_manager.hpp"
 #include "fs/session.hpp"
+#include "fs/signals.hpp"
 
 namespace tensorfs {
-
-/// The signals that a mount obeys, from now on taken by whoever reads them here, in all threads that are
-/// started later: SIGTERM and SIGINT unmount, SIGHUP looks at the source again. SIGPIPE is ignored: whoever
-/// reads the log may go.
-Descriptor take_signals();
 
 /// What a mount does besides answering: it obeys signals, follows its source, goes when nobody uses it, and
 /// tells the service manager that all is well.
 class Supervisor {
 public:
-    /// `signals` as take_signals() gives them. The session has started. All but the signals must outlive it.
-    Supervisor(Descriptor signals, const MountOptions& options, Served& served, Session& session);
+    /// The session has started. All must outlive it.
+    Supervisor(Signals& signals, const MountOptions& options, Served& served, Session& session);
 
     /// Returns when the mount is gone: unmounted by whoever may, by a signal, or because it was idle.
     void run();
@@ -37,7 +32,7 @@ private:
     void stop();
     [[nodiscard]] std::string status() const;
 
-    Descriptor signals_;
+    Signals& signals_;
     const MountOptions& options_;
     Served& served_;
     Session& session_;

@@ -27,9 +27,9 @@ std::string write_model(const TemporaryFolder& folder) {
     return path;
 }
 
-/// Whether a mount with idle=1 is still there after twice that time, in which `use` is called again and again.
+/// Whether a mount with idle=2 is still there after that time and more, in which `use` is called again and again.
 bool is_kept_by(const Mounted& mount, const std::function<void()>& use) {
-    for (const auto end = Clock::now() + 2200ms; Clock::now() < end;) {
+    for (const auto end = Clock::now() + 3200ms; Clock::now() < end;) {
         if (!mount.is_mounted()) return false;
         use();
         std::this_thread::sleep_for(100ms);
@@ -57,7 +57,7 @@ TEST_CASE("opening what is cached is a use, and so is listing") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder);
     for (const char* const cache : {"keep", "direct"}) {
-        Mounted mount(model, {"-o", std::string("idle=1,cache=") + cache});
+        Mounted mount(model, {"-o", std::string("idle=2,cache=") + cache});
         CHECK(is_kept_by(mount, [&] { read_file(mount / "a/weight"); }));
         CHECK(is_kept_by(mount, [&] { names_in(mount / "a"); }));
         CHECK(eventually([&] { return !mount.is_mounted(); }));
@@ -67,7 +67,7 @@ TEST_CASE("opening what is cached is a use, and so is listing") {
 TEST_CASE("what is open, mapped or a working folder keeps the mount, and it goes after that") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const TemporaryFolder folder;
-    Mounted mount(write_model(folder), {"-o", "idle=1"});
+    Mounted mount(write_model(folder), {"-o", "idle=2"});
     tensorfs::Descriptor file(::open((mount / "a/weight").c_str(), O_RDONLY | O_CLOEXEC));
     REQUIRE(file);
     CHECK(is_kept_by(mount, [] {}));
@@ -111,7 +111,7 @@ TEST_CASE("a mount that has another on it stays, and without idle= a mount stays
     const TemporaryFolder folder;
     const std::string model = write_model(folder);
     const Mounted unlimited(model);
-    const Mounted mount(model, {"-o", "idle=1"});
+    const Mounted mount(model, {"-o", "idle=2"});
     const Child above({program(), "-f", model, mount / "a"});
     REQUIRE(eventually([&] { return find_mount(mount / "a").has_value(); }));
     CHECK(is_kept_by(mount, [] {}));
@@ -125,10 +125,10 @@ TEST_CASE("an ordinary user's mount goes, too, and not while it is used") {
     const Result result = user.run_script(R"sh(
         trap 'fusermount3 -q -u -z at' EXIT
         is_mounted() { grep -q " $PWD/at " /proc/self/mountinfo; }
-        ./tensorfs -f -o idle=1,log=warning,fsname=none 'my, model' at &
+        ./tensorfs -f -o idle=2,log=warning,fsname=none 'my, model' at &
         until is_mounted; do sleep 0.01; done
         exec 7<at/a/weight
-        sleep 2.2
+        sleep 3.2
         is_mounted && echo kept
         exec 7<&-
         wait $! && echo ended

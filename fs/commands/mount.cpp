@@ -17,6 +17,7 @@
 #include "fs/options.hpp"
 #include "fs/privileges.hpp"
 #include "fs/session.hpp"
+#include "fs/signals.hpp"
 #include "fs/supervisor.hpp"
 #include "fs/terminal.hpp"
 
@@ -70,13 +71,13 @@ ExitCode run_mount(const Arguments& arguments) {
     served.generations.show(std::make_shared<Generation>(std::move(model), options, 0));
     ::malloc_trim(0);  // loading took several times what is kept
 
-    Descriptor signals = take_signals();
+    Signals signals;
     Session session(options, served);
     drop_privileges_but_reading();
     session.start();
     if (!options.foreground) log_to_syslog(options.log_level);
     say_mounted(options, served);
-    if (daemon.ready()) Supervisor(std::move(signals), options, served, session).run();
+    if (daemon.ready()) Supervisor(signals, options, served, session).run();
     return ExitCode::ok;
 }
 

@@ -141,6 +141,9 @@ class Booted:
         # It joins the cgroup before it makes it the root of a namespace.
         join = 'echo $$ >"$0/cgroup.procs" && exec "$@"'
         namespaces = ["--mount", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--net", "--cgroup"]
+        refused = subprocess.run(["unshare", *namespaces, "true"], capture_output=True, text=True, check=False)
+        if refused.returncode != 0:
+            raise Skip(f"no namespaces to boot a systemd in: {refused.stderr.strip()}")
         with (self.folder / "boot.log").open("wb") as log:
             self._host = subprocess.Popen(
                 ["sh", "-c", join, str(self._cgroup), "unshare", *namespaces, "--propagation", "private",
@@ -151,7 +154,7 @@ class Booted:
             wait_until(self._is_booted, "systemd boots", PATIENCE / 2)
         except AssertionError as error:
             said = (self.folder / "boot.log").read_text(errors="replace")
-            raise Skip(f"no systemd can be booted in namespaces here: {error}\n{said}") from error
+            raise AssertionError(f"systemd does not boot: {error}\n{said}") from error
 
     def _is_booted(self) -> bool:
         check(self._host.poll() is None, "it has ended")
