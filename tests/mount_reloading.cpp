@@ -456,6 +456,36 @@ TEST_CASE("where file descriptors are few, the new model is mapped without keepi
     CHECK(daemon.wait().code == 0);
 }
 
+TEST_CASE("SIGTERM ends a mount while the kernel is told of another model, and who is looking something up") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const auto write = [&](const std::string& version) {
+        std::vector<Sample> tensors;
+        for (int i = 0; i < 3000; ++i) tensors.push_back({version + std::to_string(i), "U8", {1}, "x"});
+        write_file(folder / "next", safetensors_file(tensors));
+        std::filesystem::rename(folder / "next", folder / "model.safetensors");
+    };
+    for (int round = 0; round < 3; ++round) {
+        write("old");
+        const MountPoint at;
+        Child daemon({program(), "-f", "-o", "log=warning,threads=2", folder / "model.safetensors", at.path()});
+        REQUIRE(eventually([&] { return std::filesystem::exists(at / "old0"); }));
+        std::vector<std::unique_ptr<Child>> seekers;
+        for (const char* name : {"a", "b", "c"}) {
+            seekers.push_back(std::make_unique<Child>(std::vector<std::string>{
+                "sh", "-c", R"(i=0; while :; do i=$((i + 1)); test -e "$0/$1$i"; done)", at.path(), name}));
+        }
+        write("new");
+        daemon.signal(SIGHUP);
+        std::this_thread::sleep_for(std::chrono::milliseconds(30 + 40 * round));
+        daemon.signal(SIGTERM);
+        CHECK(eventually([&] { return daemon.ended(); }, std::chrono::seconds(8)));
+        seekers.clear();
+        CHECK(daemon.wait().code == 0);
+        CHECK_FALSE(at.is_mounted());
+    }
+}
+
 TEST_CASE("SIGHUP in the foreground looks at the source again, but ends what has lost its terminal") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const Versions versions;
