@@ -15,7 +15,7 @@ void drop_privileges();
 /// use_reading_privilege().
 void drop_privileges_but_reading();
 
-/// For a thread that loads a model again: takes that up, if it is there.
+/// For a thread that loads a model again, or unmounts: takes that up, if it is there.
 void use_reading_privilege();
 
 }  // namespace tensorfs

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -105,6 +107,27 @@ TEST_CASE(
         CHECK(status_of(task, "CapInh") == none);
         CHECK(status_of(task, "CapAmb") == none);
         CHECK(status_of(task, "NoNewPrivs") == "1");
+    }
+}
+
+TEST_CASE("root's mount below a folder that only another user may pass is unmounted: by a signal, and unused") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    if (::geteuid() != 0) SKIP_TEST("this is not root");
+    const TemporaryFolder folder;
+    write_file(folder / "model.safetensors", safetensors_file({{"a", "U8", {1}, "x"}}));
+    const MountPoint above;
+    const std::string at = above / "mine/mount";
+    std::filesystem::create_directories(at);
+    REQUIRE(::chown((above / "mine").c_str(), 65534, 65534) == 0);
+    REQUIRE(::chmod((above / "mine").c_str(), 0700) == 0);
+    for (const bool is_idle : {false, true}) {
+        Child daemon(
+            {program(), "-f", "-o", is_idle ? "log=warning,idle=1" : "log=warning", folder / "model.safetensors", at});
+        REQUIRE(eventually([&] { return std::filesystem::exists(at + "/a"); }));
+        if (!is_idle) daemon.signal(SIGTERM);
+        CHECK(eventually([&] { return daemon.ended(); }));
+        CHECK_FALSE(tensorfs::tests::find_mount(at).has_value());
+        clear_mounts(at);
     }
 }
 
