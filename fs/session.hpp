@@ -65,6 +65,7 @@ private:
     bool add_worker();
     void let_work(Start start);
     [[nodiscard]] bool is_on_top() const;
+    [[nodiscard]] bool is_connected() const;  // not if it was unmounted, everywhere
     void unmount();
 
     std::string mountpoint_;

@@ -266,3 +266,16 @@ TEST_CASE("mounting over files says that they are hidden") {
     CHECK(unmount(at.path()));
     CHECK(read_file(at / "precious") == "x");
 }
+
+TEST_CASE("a mount that was bound onto itself goes as a whole") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    if (::geteuid() != 0) SKIP_TEST("this is not root");
+    const SmallModel model;
+    const MountPoint at;
+    Child daemon({program(), "-f", "-o", "log=warning", model.path(), at.path()});
+    REQUIRE(eventually([&] { return std::filesystem::exists(at / "a"); }));
+    REQUIRE(::mount(at.path().c_str(), at.path().c_str(), nullptr, MS_BIND, nullptr) == 0);
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait().code == 0);
+    CHECK_FALSE(at.is_mounted());
+}
