@@ -99,7 +99,8 @@ bool Listing::append(std::string_view name, const fuse_entry_param& entry, std::
 fuse_entry_param entry_param(const Generation& model, const Node& node, const Owner& owner) {
     fuse_entry_param entry{};
     entry.ino = model.node_id(node.inode);
-    entry.generation = model.serial();  // for NFS, whose handles outlive what the kernel knows
+    // For NFS, whose handles outlive what the kernel knows. The root has one for all models.
+    entry.generation = node.inode == Inode{} ? 0 : model.serial();
     entry.attr = to_stat(node, owner, model.number());
     entry.attr_timeout = entry.entry_timeout = for_ever;
     return entry;

@@ -6,6 +6,7 @@
 #include "core/npy.hpp"
 #include "core/safetensors.hpp"
 #include "core/views.hpp"
+#include "fs/listing.hpp"
 #include "tests/contents.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
@@ -319,4 +320,16 @@ TEST_CASE("the views of a model without tensors are empty folders, and files all
     CHECK(numbers.size() == 8);
     CHECK(shown.at({".tensorfs", "npy"}).value().entries == 0);
     CHECK(shown.content({".tensorfs", "model.safetensors"}) == safetensors_file("{}      ", ""));
+}
+
+TEST_CASE("the kernel is told a node's generation for NFS handles, and of the root, which has none, always 0") {
+    const Shown model;
+    MountOptions options;
+    const Generation generation(load(model.folder.path().string()), options, 5);
+    const auto told = [&](Inode inode) {
+        return entry_param(generation, generation.volume.node(inode).value(), options.owner);
+    };
+    CHECK(told(generation.volume.lookup(Inode{}, "m").value().inode).generation == 5);
+    CHECK(told(Inode{}).generation == 0);  // kernels before 6.9 take another for another root, and give up this one
+    CHECK(told(Inode{}).ino == 1);
 }
