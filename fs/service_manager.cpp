@@ -1,12 +1,21 @@
 #include "fs/service_manager.hpp"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 
+#include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "core/escape.hpp"
 #include "fs/log.hpp"
@@ -14,9 +23,30 @@
 namespace tensorfs {
 namespace {
 
+/// How long is waited for who does not read what it is told, which is as long as no signal is obeyed.
+constexpr timeval patience{1, 0};
+
+/// As sd_notify(3), which would wait for ever. 0, or an errno value.
+int tell(const char* path, const std::string& state) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::size_t length = std::strlen(path);
+    if (length < 2 || length > sizeof address.sun_path || (path[0] != '/' && path[0] != '@')) return EINVAL;
+    std::memcpy(address.sun_path, path, length);
+    if (path[0] == '@') address.sun_path[0] = '\0';  // a socket without a file
+    const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0) return errno;
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
+    const ssize_t sent = ::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL,
+                                  reinterpret_cast<const sockaddr*>(&address), size);
+    return sent < 0 ? errno : 0;
+}
+
 void notify(const std::string& state) {
-    if (const int result = ::sd_notify(0, state.c_str()); result < 0) {
-        spdlog::debug("the service manager cannot be told: {}", system_message(-result));
+    const char* const path = std::getenv("NOTIFY_SOCKET");
+    if (path == nullptr) return;
+    if (const int error = tell(path, state); error != 0) {
+        spdlog::debug("the service manager cannot be told: {}", system_message(error));
     }
 }
 
@@ -45,7 +75,9 @@ void ServiceManager::alive() const { notify("WATCHDOG=1"); }
 std::chrono::microseconds ServiceManager::wanted_watchdog() {
     std::uint64_t microseconds = 0;
     if (::sd_watchdog_enabled(0, &microseconds) <= 0) return {};
-    return std::chrono::microseconds(microseconds / 2);  // as sd_watchdog_enabled(3) recommends
+    // Half of it, as sd_watchdog_enabled(3) recommends; but no number that cannot be added to a time.
+    constexpr std::uint64_t hour = 3'600'000'000;
+    return std::chrono::microseconds(std::clamp<std::uint64_t>(microseconds / 2, 1000, hour));
 }
 
 }  // namespace tensorfs

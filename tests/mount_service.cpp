@@ -2,10 +2,14 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
@@ -262,4 +266,53 @@ TEST_CASE("a reload that hangs on the disk keeps nobody waiting, and SIGTERM end
     daemon.signal(SIGTERM);
     CHECK(daemon.wait().code == 0);
     CHECK_FALSE(at.is_mounted());
+}
+
+TEST_CASE("each SIGHUP is announced, also while the source is being looked at") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const HangingModel model;
+    const NotifySocket manager;
+    const MountPoint at;
+    Child daemon(service({manager.variable()}, model.path(), at.path()));
+    static_cast<void>(manager.wait_for("READY=1"));
+    model.add_hanging_shard();
+    daemon.signal(SIGHUP);
+    const std::string first = manager.wait_for("RELOADING=1");
+    daemon.signal(SIGHUP);
+    CHECK(manager.wait_for("RELOADING=1") != first);
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait().code == 0);
+}
+
+TEST_CASE("a service manager that reads nothing keeps no signal from being obeyed") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const NotifySocket manager;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = manager.variable().substr(std::strlen("NOTIFY_SOCKET="));
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    const tensorfs::Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    REQUIRE(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    while (::send(socket.get(), "x", 1, 0) == 1) {
+    }
+    const MountPoint at;
+    Child daemon(service({manager.variable()}, write_model(folder), at.path()));
+    REQUIRE(eventually([&] { return answers(at); }));
+    daemon.signal(SIGTERM);
+    CHECK(eventually([&] { return daemon.ended(); }, 10s));
+    CHECK_FALSE(at.is_mounted());
+}
+
+TEST_CASE("a watchdog that bites in half a million years hears no more often than any") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const NotifySocket manager;
+    const MountPoint at;
+    Child daemon(service({manager.variable(), "WATCHDOG_USEC=18446744073709551614"}, write_model(folder), at.path()));
+    static_cast<void>(manager.wait_for("READY=1"));
+    std::this_thread::sleep_for(500ms);
+    CHECK(manager.all().size() <= 1);
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait().code == 0);
 }
