@@ -1,16 +1,21 @@
 #include "fs/log.hpp"
 
 #include <fuse3/fuse_log.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <poll.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/syslog_sink.h>
 #include <spdlog/sinks/systemd_sink.h>
 #include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -52,6 +57,41 @@ void install(spdlog::sink_ptr sink, const char* pattern, LogLevel level) {
     fuse_set_log_func(log_fuse);
 }
 
+/// Standard error, which may be a pipe that nobody reads or a terminal that is held with Ctrl-S: a line that it does
+/// not take soon is left out, since who answers requests and who obeys signals would wait there for ever.
+class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
+    void sink_it_(const spdlog::details::log_msg& message) override {
+        spdlog::memory_buf_t line;
+        formatter_->format(message, line);
+        if (lost_ != 0 && can_write()) {
+            const std::string gap = "tensorfs: warning: " + std::to_string(lost_) + " lines were left out here\n";
+            if (write(gap)) lost_ = 0;
+        }
+        if (!write({line.data(), line.size()})) ++lost_;
+    }
+    void flush_() override {}
+
+    /// Once it did not take a line in time, no line waits until it takes one.
+    [[nodiscard]] bool can_write() const {
+        constexpr int longest = 100;  // milliseconds
+        pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
+        return ::poll(&standard_error, 1, lost_ == 0 ? longest : 0) == 1;
+    }
+    [[nodiscard]] bool write(std::string_view text) const {
+        while (!text.empty()) {
+            if (!can_write()) return false;
+            // A pipe that takes anything takes as much as this at once.
+            const ssize_t written = ::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+            if (written < 0 && errno == EINTR) continue;
+            if (written <= 0) return errno != EAGAIN;  // nobody is there: that is not to be told later
+            text.remove_prefix(static_cast<std::size_t>(written));
+        }
+        return true;
+    }
+
+    std::uint64_t lost_ = 0;  // lines since one was taken
+};
+
 /// Whether standard error leads to the journal: JOURNAL_STREAM names its device and inode (systemd.exec(5)).
 bool is_journal() {
     const char* const stream = std::getenv("JOURNAL_STREAM");
@@ -66,7 +106,7 @@ void log_to_terminal(LogLevel level) {
     if (is_journal()) {
         install(std::make_shared<spdlog::sinks::systemd_sink_mt>("tensorfs"), "%v", level);
     } else {
-        install(std::make_shared<spdlog::sinks::stderr_sink_mt>(), "tensorfs: %l: %v", level);
+        install(std::make_shared<StderrSink>(), "tensorfs: %l: %v", level);
     }
 }
 

@@ -316,3 +316,43 @@ TEST_CASE("a watchdog that bites in half a million years hears no more often tha
     daemon.signal(SIGTERM);
     CHECK(daemon.wait().code == 0);
 }
+
+TEST_CASE("standard error that nobody reads keeps neither readers nor signals waiting, and tells what it missed") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder);
+    const std::string fifo = folder / "errors";
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    const tensorfs::Descriptor errors(::open(fifo.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+    const std::string block(4096, 'x');
+    const auto fill = [&] {
+        while (::write(errors.get(), block.data(), block.size()) > 0) {
+        }
+    };
+    const auto drain = [&] {
+        std::string all;
+        std::string some(1 << 16, '\0');
+        while (const ssize_t got = ::read(errors.get(), some.data(), some.size())) {
+            if (got < 0) break;
+            all.append(some, 0, static_cast<std::size_t>(got));
+        }
+        return all;
+    };
+    fill();
+    const MountPoint at;
+    Child daemon({"sh", "-c", R"(exec "$0" -f "$1" "$2" 2>"$3")", program(), model, at.path(), fifo});
+    REQUIRE(eventually([&] { return answers(at); }));
+    for (int i = 0; i < 2; ++i) {
+        daemon.signal(SIGHUP);  // "it is as it was"
+        std::this_thread::sleep_for(300ms);
+    }
+    CHECK(drain().find("tensorfs") == std::string::npos);
+    daemon.signal(SIGHUP);
+    std::string told;
+    CHECK(eventually([&] { return (told += drain()).find("it is as it was") != std::string::npos; }, 10s));
+    CHECK(told.find("lines were left out here\n") != std::string::npos);
+    fill();
+    daemon.signal(SIGTERM);
+    CHECK(eventually([&] { return daemon.ended(); }, 10s));
+    CHECK_FALSE(at.is_mounted());
+}
