@@ -1,5 +1,6 @@
 #include "fs/listing.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -10,6 +11,8 @@
 
 namespace tensorfs {
 namespace {
+
+constexpr std::size_t shortest_listing = 4096;  // bytes; any name fits
 
 /// Where a listing goes on: at 0 with ".", at 1 with "..", and at 2 + i with the folder's entry i. In the
 /// root, the generation is part of it, as of no node id there: who has begun to list one model goes on in it.
@@ -118,7 +121,10 @@ int reply_listing(fuse_req_t request, Served& from, Generation& shown, Inode fol
     // The kernel would take what is found in the root for what is there now.
     const bool is_old = is_root && !from.generations.is_current(model);
 
-    Listing listing(request, model, from.owner, wanted.size, wanted.plus);
+    // To forget a name, the kernel waits for each listing that is under way.
+    const std::size_t size =
+        is_root && from.is_forgetting_root.load() ? std::min(wanted.size, shortest_listing) : wanted.size;
+    Listing listing(request, model, from.owner, size, wanted.plus);
     const std::uint64_t end = std::uint64_t{node->entries} + 2;
     bool fits = true;
     std::string storage;

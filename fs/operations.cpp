@@ -69,7 +69,7 @@ void reply_entry(fuse_req_t request, const Served& from, Generation& model, cons
 }
 
 void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
-    answer(request, Request::lookup, parent, [&](const Served& from, Generation& model, Inode folder) {
+    answer(request, Request::lookup, parent, [&](Served& from, Generation& model, Inode folder) {
         const std::string_view wanted = name;
         std::optional<Node> node;
         if (wanted == ".") {
@@ -82,6 +82,7 @@ void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
         if (node) {
             reply_entry(request, from, model, *node);
         } else {
+            if (folder == Inode{}) from.denied.add(wanted);  // before the kernel can have it
             fuse_entry_param none{};
             none.entry_timeout = for_ever;  // of the answer that there is no such entry
             fuse_reply_entry(request, &none);

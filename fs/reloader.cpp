@@ -24,13 +24,6 @@ namespace {
 /// More models than this are not held at once: somebody keeps files of each open.
 constexpr std::size_t most_models = 1000;
 
-/// What can be looked up in a model's root.
-void add_root_names(const Volume& volume, std::vector<std::string>& names) {
-    const std::uint32_t entries = volume.node(Inode{})->entries;
-    std::string storage;
-    for (std::uint32_t i = 0; i < entries; ++i) names.emplace_back(volume.entry(Inode{}, i, storage).name);
-}
-
 }  // namespace
 
 Reloader::Reloader(const MountOptions& options, Served& served, Session& session)
@@ -142,19 +135,33 @@ void Reloader::show(Model model) {
     const auto next = std::make_shared<Generation>(std::move(model), options_, serial);
     ::malloc_trim(0);  // loading took several times what is kept
 
-    std::vector<std::string> names{std::string(Hidden::name)};
-    add_root_names(before->volume, names);
-    add_root_names(next->volume, names);
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-
     served_.generations.show(next);
-    session_.forget_root(names);
+    served_.is_forgetting_root.store(true);
+    forget_root(*before, *next);
+    served_.is_forgetting_root.store(false);
     served_.generations.sweep();
     served_.reloads.fetch_add(1);
     const Model& shown = next->volume.model();
     spdlog::info("{}: taken up again: {} in {}", printable(options_.source), counted(shown.tensors().size(), "tensor"),
                  counted(shown.shards().size(), "shard"));
+}
+
+/// To forget a name, the kernel waits for lookups and listings that are under way in the root, each time: where
+/// many read a large root, that takes long. So what it does not have anyway is left out.
+void Reloader::forget_root(const Generation& before, const Generation& next) {
+    const std::uint64_t root = NodeId{}.number();
+    session_.forget_root();
+    session_.forget_name(root, Hidden::name);  // what was answered before has arrived now
+    std::string storage;
+    for (std::uint32_t i = 0; i < before.volume.node(Inode{})->entries; ++i) {
+        const Volume::Entry entry = before.volume.entry(Inode{}, i, storage);
+        if (session_.knows(before.node_id(entry.inode))) session_.forget_name(root, entry.name);
+    }
+    for (std::uint32_t i = 0; i < next.volume.node(Inode{})->entries; ++i) {
+        const Volume::Entry entry = next.volume.entry(Inode{}, i, storage);
+        if (served_.denied.may_have(entry.name)) session_.forget_name(root, entry.name);
+    }
+    session_.forget_root();  // also what listings that were under way have left
 }
 
 /// With the root's names, the kernel has forgotten all below them that was not in use. What was stays known by its
@@ -170,7 +177,7 @@ void Reloader::forget_names(const Generation& old) {
         const std::uint32_t entries = old.volume.node(folder)->entries;
         for (std::uint32_t i = 0; i < entries; ++i) {
             const Volume::Entry entry = old.volume.entry(folder, i, storage);
-            if (!is_root) session_.forget_name(old.node_id(folder), std::string(entry.name));
+            if (!is_root) session_.forget_name(old.node_id(folder), entry.name);
             if (entry.is_folder) folders.push_back(entry.inode);
         }
     }

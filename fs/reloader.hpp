@@ -45,6 +45,7 @@ private:
     void say_why() noexcept;
     void look_again();
     void show(Model model);
+    void forget_root(const Generation& before, const Generation& next);
     void forget_names(const Generation& old);
 
     const MountOptions& options_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "fs/denied.hpp"
 #include "fs/generations.hpp"
 #include "fs/options.hpp"
 #include "fs/stat.hpp"
@@ -43,10 +44,12 @@ struct Served {
     const bool counts_opens;  // the kernel is to say what is opened and closed
 
     Generations generations;
+    Denied denied;  // names in the root, by whichever model
     Stats stats;
     StatsText stats_text;
-    std::atomic<std::int64_t> open_files{0};  // and folders, where that is counted
-    std::atomic<std::uint64_t> reloads{0};    // the source was taken up again
+    std::atomic<bool> is_forgetting_root{false};  // which waits for each listing of it that is under way
+    std::atomic<std::int64_t> open_files{0};      // and folders, where that is counted
+    std::atomic<std::uint64_t> reloads{0};        // the source was taken up again
     std::atomic<std::uint64_t> failed_reloads{0};
     LastFailure last_failure;
 };

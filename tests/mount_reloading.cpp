@@ -456,6 +456,48 @@ TEST_CASE("where file descriptors are few, the new model is mapped without keepi
     CHECK(daemon.wait().code == 0);
 }
 
+TEST_CASE("a name that was looked for in vain is seen in the model that has it, however many came between") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const Versions versions;
+    Mounted mount(versions.source());
+    CHECK_FALSE(std::filesystem::exists(mount / "only3"));
+    versions.choose('2');
+    reload(mount);
+    versions.choose('1');
+    reload(mount);
+    versions.choose('3');
+    reload(mount);
+    CHECK(std::filesystem::exists(mount / "only3"));
+}
+
+TEST_CASE("a large root is taken up again while many list it") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const auto write = [&](const std::string& text) {
+        std::vector<Sample> tensors;
+        for (int i = 0; i < 20'000; ++i) tensors.push_back({"t" + std::to_string(i), "U8", {text.size()}, text});
+        write_file(folder / "next", safetensors_file(tensors));
+        std::filesystem::rename(folder / "next", folder / "model.safetensors");
+    };
+    write("old");
+    Mounted mount(folder / "model.safetensors");
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 3; ++i) {
+        readers.emplace_back([&] {
+            while (!stop) names_in(mount.path());
+        });
+    }
+    CHECK(read_file(mount / "t0") == "old");
+    write("newer");
+    const auto start = std::chrono::steady_clock::now();
+    reload(mount);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+    stop = true;
+    for (std::thread& reader : readers) reader.join();
+    for (int i = 0; i < 20'000; i += 99) CHECK(std::filesystem::file_size(mount / ("t" + std::to_string(i))) == 5);
+}
+
 TEST_CASE("SIGTERM ends a mount while the kernel is told of another model, and who is looking something up") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const TemporaryFolder folder;
