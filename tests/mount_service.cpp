@@ -268,6 +268,34 @@ TEST_CASE("a reload that hangs on the disk keeps nobody waiting, and SIGTERM end
     CHECK_FALSE(at.is_mounted());
 }
 
+TEST_CASE("SIGTERM ends a mount whose threads hang while the kernel is told of another model, and who waits") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const HangingModel model;
+    const TemporaryFolder folder;
+    write_file(folder / "other/model.safetensors", safetensors_file({{"a.weight", "U8", {5}, "other"}}));
+    const std::string source = folder / "source";
+    std::filesystem::create_symlink(model.path(), source);
+    const NotifySocket manager;
+    const MountPoint at;
+    Child daemon(service({manager.variable()}, source, at.path(), {"-o", "threads=1"}));
+    static_cast<void>(manager.wait_for("READY=1"));
+    model.hang();
+    Child reader({"cat", at / "big"});
+    std::this_thread::sleep_for(200ms);
+    Child seeker({"test", "-e", at / "nothing"});
+    std::this_thread::sleep_for(200ms);
+    std::filesystem::create_symlink(folder / "other", source + ".new");
+    std::filesystem::rename(source + ".new", source);
+    daemon.signal(SIGHUP);
+    static_cast<void>(manager.wait_for("RELOADING=1"));
+    CHECK_FALSE(manager.next(300ms));
+    daemon.signal(SIGTERM);
+    CHECK(eventually([&] { return seeker.ended(); }, 20s));
+    model.heal();
+    CHECK(daemon.wait().code == 0);
+    CHECK_FALSE(at.is_mounted());
+}
+
 TEST_CASE("each SIGHUP is announced, also while the source is being looked at") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const HangingModel model;
