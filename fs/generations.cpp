@@ -55,6 +55,7 @@ void Generations::show(std::shared_ptr<Generation> next) {
 void Generations::sweep() {
     std::vector<std::shared_ptr<Generation>> gone;  // ends outside of the lock, since that takes a while
     const std::unique_lock lock(mutex_);
+    gone.reserve(held_.size());  // nothing throws once they are in another order
     swept_ = held_.back()->serial();
     const auto is_kept = [shown = held_.back().get()](const std::shared_ptr<Generation>& generation) {
         return generation.get() == shown || generation->is_known();

@@ -88,8 +88,6 @@ bool unmount_unused(const std::string& path) {
     return errno == EPERM && ask_fusermount("-uq", path);
 }
 
-void abort_requests(const std::string& path) { ::umount2(path.c_str(), MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW); }
-
 bool detach(const std::string& path) {
     return ::umount2(path.c_str(), MNT_DETACH) == 0 || ask_fusermount("-uzq", path);
 }

@@ -29,10 +29,6 @@ bool is_dead_mount(const std::string& path);
 /// or mounted over. False if it is, or the system refuses.
 bool unmount_unused(const std::string& path);
 
-/// Has all requests to a FUSE mount fail, now and from now on, which takes it away, too. Where the system refuses, as
-/// for an ordinary user, nothing happens.
-void abort_requests(const std::string& path);
-
 /// Takes a mount away, also one that is in use or dead: what is open in it fails from then on. False
 /// if the system refuses.
 bool detach(const std::string& path);

@@ -6,11 +6,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/mount.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -129,12 +132,29 @@ bool Session::is_on_top() const {
     return there && there->device == device_;
 }
 
-bool Session::unmount_unused() { return is_on_top() && tensorfs::unmount_unused(real_mountpoint_); }
+bool Session::is_connected() const {
+    pollfd device{fuse_session_fd(session_.get()), 0, 0};
+    return ::poll(&device, 1, 0) == 0;
+}
+
+bool Session::unmount_unused() {
+    if (!is_on_top()) return false;
+    use_reading_privilege();  // on the way there may be a folder that only its owner may pass
+    const bool is_unmounted = tensorfs::unmount_unused(real_mountpoint_);
+    drop_privileges_but_reading();
+    return is_unmounted;
+}
 
 void Session::unmount() {
     if (!std::exchange(mounted_, false)) return;
+    use_reading_privilege();  // on the way there may be a folder that only its owner may pass
     if (is_mounted_before_ || is_on_top()) {
+        const bool was_there = is_connected();
         fuse_session_unmount(session_.get());
+        // It may be there several times, as by `mount --bind` onto itself. Where it had gone before, its device
+        // may be another's by now.
+        while (was_there && !is_mounted_before_ && is_on_top() && detach(real_mountpoint_)) {
+        }
     } else if (device_.empty()) {
         spdlog::warn("{}: it was never seen among the mounts, so that it is left to be unmounted",
                      printable(mountpoint_));
@@ -145,45 +165,57 @@ void Session::unmount() {
     }
 }
 
-void Session::forget_root(const std::vector<std::string>& names) {
-    // What was answered before may be on its way. To forget a name, the kernel waits for lookups and
-    // listings that are under way in the root; so what it kept of these is to be forgotten after that.
+/// Has the kernel give an error to everyone who waits for an answer, now that there will be none: it may be that
+/// telling it something waits for one of them, and a thread that does can neither be joined nor killed.
+void Session::sever() {
+    use_reading_privilege();
+    if (!is_mounted_before_ && is_connected() && is_on_top()) {
+        if (::umount2(real_mountpoint_.c_str(), MNT_FORCE | MNT_DETACH) != 0) {  // which is for root
+            std::ofstream(fmt::format("/sys/fs/fuse/connections/{}/abort", device_.substr(device_.find(':') + 1))) << 1;
+            detach(real_mountpoint_);
+        }
+        mounted_ = false;
+    }
+    unmount();
+}
+
+/// Tells the kernel something, by `say()`, as long as there is somebody to answer: the kernel waits for requests
+/// that are under way in a folder before it forgets a name there.
+template <typename Say>
+int Session::tell(const Say& say) {
+    telling_.fetch_add(1);
+    const int result = is_ending_.load() ? -ENOTCONN : say();
+    telling_.fetch_sub(1);
+    return result;
+}
+
+void Session::forget_root() {
     // Errors mean that there is nothing to forget.
-    const auto forget = [](fuse_session* to) { return fuse_lowlevel_notify_inval_inode(to, FUSE_ROOT_ID, 0, 0); };
-    tell(forget);
-    for (const std::string& name : names) forget_name(FUSE_ROOT_ID, name);
-    tell(forget);
+    tell([&] { return fuse_lowlevel_notify_inval_inode(session_.get(), FUSE_ROOT_ID, 0, 0); });
 }
 
 bool Session::knows(std::uint64_t node_id) {
-    return tell([&](fuse_session* to) { return fuse_lowlevel_notify_inval_inode(to, node_id, -1, 0); }) != -ENOENT;
+    const int result = tell([&] { return fuse_lowlevel_notify_inval_inode(session_.get(), node_id, -1, 0); });
+    return result != -ENOENT && result != -ENOTCONN;
 }
 
-void Session::forget_name(std::uint64_t folder, const std::string& name) {
-    tell([&](fuse_session* to) { return fuse_lowlevel_notify_inval_entry(to, folder, name.c_str(), name.size()); });
-}
-
-/// 0, or an errno value as a negative number.
-template <typename Tell>
-int Session::tell(const Tell& how) {
-    const std::lock_guard lock(telling_);
-    return ends_.load() ? -ENOENT : how(session_.get());
-}
-
-/// To be called while requests are answered: to forget a name, the kernel waits for the lookups in its folder. Would
-/// nobody answer these any more, both would wait for each other, and no signal could end the process: the device is not
-/// closed as long as something is written to it. It is not to be closed under a write, either.
-void Session::end_telling() {
-    ends_.store(true);
-    if (const std::unique_lock lock(telling_, patience); lock) return;
-    if (!is_mounted_before_ && is_on_top()) abort_requests(real_mountpoint_);  // those that answer are stuck
+void Session::forget_name(std::uint64_t folder, std::string_view name) noexcept {
+    std::array<char, NAME_MAX + 1> text{};  // with a NUL behind it
+    name = name.substr(0, NAME_MAX);
+    name.copy(text.data(), name.size());
+    tell([&] { return fuse_lowlevel_notify_inval_entry(session_.get(), folder, text.data(), name.size()); });
 }
 
 void Session::stop() {
     fuse_session* const session = session_.get();
     if (session == nullptr) return;
     if (start_.load() == Start::not_yet) let_work(Start::never);
-    end_telling();
+    // What the kernel is being told may wait for requests under way: the workers go after that.
+    is_ending_.store(true);
+    const auto end_of_telling = std::chrono::steady_clock::now() + patience;
+    while (telling_.load() != 0 && std::chrono::steady_clock::now() < end_of_telling) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     fuse_session_exit(session);
     // The flag is seen only by those who look: wake the others, again until none is left, since a
     // signal can come just before a read. Requests under way are answered first, unless a shard's
@@ -198,11 +230,12 @@ void Session::stop() {
     }
     if (working_.load() != 0) {
         spdlog::warn("{}: unmounting though requests are stuck in reading a shard", printable(mountpoint_));
-        unmount();
+        sever();
         std::_Exit(static_cast<int>(ExitCode::ok));  // threads that are stuck cannot be joined
     }
     for (std::thread& worker : workers_) worker.join();
     workers_.clear();
+    if (telling_.load() != 0) sever();
     unmount();
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -35,7 +36,8 @@ public:
     /// Throws Failure.
     void start();
     /// Unmounts and lets requests under way finish. With files still open the mount goes all the same;
-    /// reading these fails from then on. Requests that hang in reading a shard end the process, with 0.
+    /// reading these fails from then on. Requests that hang in reading a shard end the process, with 0. The
+    /// kernel is told nothing more by forget_root() and its like, which then return at once.
     void stop();
 
     /// Readable when the last thread has ended, since the filesystem was unmounted.
@@ -45,28 +47,26 @@ public:
     [[nodiscard]] bool is_answering();
     /// Unmounts, unless something of the mount is in use. False if so, or if the system refuses.
     bool unmount_unused();
-    /// Makes the kernel forget what it has been told of the root, and of these names in it; when it
-    /// returns, no request of before is under way in the root. For any thread that answers none itself. Once the
-    /// session ends, this and the next two do nothing.
-    void forget_root(const std::vector<std::string>& names);
-    /// Whether the kernel still knows of a node, which makes it ask anew for its attributes. For any thread
-    /// that answers no request.
+    /// Makes the kernel forget the root's listing and attributes. For any thread that answers no request.
+    void forget_root();
+    /// Whether the kernel still knows of a node, which makes it ask anew for its attributes. The same.
     [[nodiscard]] bool knows(std::uint64_t node_id);
-    /// Makes the kernel forget a name in a folder: what it leads to goes when nobody uses it any more. The same.
-    void forget_name(std::uint64_t folder, const std::string& name);
+    /// Makes the kernel forget a name in a folder: what it leads to goes when nobody uses it any more. When it
+    /// returns, no lookup or listing of before is under way there. The same.
+    void forget_name(std::uint64_t folder, std::string_view name) noexcept;
 
 private:
     enum class Start : std::uint8_t { not_yet, now, never };
 
-    template <typename Tell>
-    int tell(const Tell& how);
-    void end_telling();
     void work();
     bool add_worker();
     void let_work(Start start);
     [[nodiscard]] bool is_on_top() const;
     [[nodiscard]] bool is_connected() const;  // not if it was unmounted, everywhere
     void unmount();
+    void sever();
+    template <typename Say>
+    int tell(const Say& say);
 
     std::string mountpoint_;
     bool is_mounted_before_;       // the mount point is a device, /dev/fd/N
@@ -79,14 +79,13 @@ private:
     std::unique_ptr<fuse_session, void (*)(fuse_session*)> session_;
     bool mounted_ = false;
 
-    std::timed_mutex telling_;       // whoever tells the kernel something holds it
-    std::atomic<bool> ends_{false};  // nothing is told any more
-
     std::atomic<Start> start_{Start::not_yet};  // what the first worker waits for
 
     std::mutex mutex_;
-    std::vector<std::thread> workers_;        // grows only; under mutex_
-    std::atomic<bool> has_answered_{false};   // the first request
+    std::vector<std::thread> workers_;  // grows only; under mutex_
+    std::atomic<bool> has_answered_{false};
+    std::atomic<bool> is_ending_{false};
+    std::atomic<unsigned> telling_{0};        // threads that tell the kernel to forget something
     std::atomic<unsigned> waiting_{0};        // workers that wait for a request
     std::atomic<unsigned> working_{0};        // workers that have not ended
     std::atomic<unsigned> reading_{0};        // workers that answer a READ
