@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/syslog_sink.h>
-#include <spdlog/sinks/systemd_sink.h>
 #include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -57,19 +56,35 @@ void install(spdlog::sink_ptr sink, const char* pattern, LogLevel level) {
     fuse_set_log_func(log_fuse);
 }
 
+/// As syslog(3) numbers them.
+int priority_of(spdlog::level::level_enum level) {
+    if (level >= spdlog::level::err) return LOG_ERR;
+    if (level == spdlog::level::warn) return LOG_WARNING;
+    return level == spdlog::level::info ? LOG_INFO : LOG_DEBUG;
+}
+
 /// Standard error, which may be a pipe that nobody reads or a terminal that is held with Ctrl-S: a line that it does
 /// not take soon is left out, since who answers requests and who obeys signals would wait there for ever.
 class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
+public:
+    /// With priorities, a line begins with its level as the journal reads it (sd-daemon(3)): "<3>" and so on.
+    explicit StderrSink(bool with_priorities) : with_priorities_(with_priorities) {}
+
+private:
     void sink_it_(const spdlog::details::log_msg& message) override {
+        if (lost_ != 0 && can_write() && write(beginning(spdlog::level::warn) + gap())) lost_ = 0;
         spdlog::memory_buf_t line;
         formatter_->format(message, line);
-        if (lost_ != 0 && can_write()) {
-            const std::string gap = "tensorfs: warning: " + std::to_string(lost_) + " lines were left out here\n";
-            if (write(gap)) lost_ = 0;
-        }
-        if (!write({line.data(), line.size()})) ++lost_;
+        if (!write(beginning(message.level).append(line.data(), line.size()))) ++lost_;
     }
     void flush_() override {}
+
+    [[nodiscard]] std::string beginning(spdlog::level::level_enum level) const {
+        return with_priorities_ ? '<' + std::to_string(priority_of(level)) + '>' : std::string();
+    }
+    [[nodiscard]] std::string gap() const {
+        return (with_priorities_ ? "" : "tensorfs: warning: ") + std::to_string(lost_) + " lines were left out here\n";
+    }
 
     /// Once it did not take a line in time, no line waits until it takes one.
     [[nodiscard]] bool can_write() const {
@@ -89,6 +104,7 @@ class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
         return true;
     }
 
+    bool with_priorities_;
     std::uint64_t lost_ = 0;  // lines since one was taken
 };
 
@@ -103,11 +119,8 @@ bool is_journal() {
 }  // namespace
 
 void log_to_terminal(LogLevel level) {
-    if (is_journal()) {
-        install(std::make_shared<spdlog::sinks::systemd_sink_mt>("tensorfs"), "%v", level);
-    } else {
-        install(std::make_shared<StderrSink>(), "tensorfs: %l: %v", level);
-    }
+    const bool to_journal = is_journal();  // which names the program itself, and keeps the levels apart
+    install(std::make_shared<StderrSink>(to_journal), to_journal ? "%v" : "tensorfs: %l: %v", level);
 }
 
 void log_to_syslog(LogLevel level) {

@@ -14,8 +14,7 @@ enum class LogLevel : std::uint8_t { error, warning, info, debug };
 
 // libfuse's own messages come the same way.
 
-/// Logs to standard error, as "tensorfs: LEVEL: TEXT"; or to the journal where that is what standard error
-/// leads to, since it keeps the levels apart.
+/// Logs to standard error, as "tensorfs: LEVEL: TEXT"; where it leads to the journal, as that asks for levels.
 void log_to_terminal(LogLevel level);
 
 /// Logs to syslog (and so to the journal), as facility daemon.

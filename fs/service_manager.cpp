@@ -4,16 +4,19 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <optional>
+#include <string_view>
+#include <system_error>
 
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
@@ -26,7 +29,8 @@ namespace {
 /// How long is waited for who does not read what it is told, which is as long as no signal is obeyed.
 constexpr timeval patience{1, 0};
 
-/// As sd_notify(3), which would wait for ever. 0, or an errno value.
+/// The protocol of sd_notify(3). libsystemd's own would wait for ever, and takes 3 MB of memory, with all that it is
+/// linked with. 0, or an errno value.
 int tell(const char* path, const std::string& state) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -48,6 +52,16 @@ void notify(const std::string& state) {
     if (const int error = tell(path, state); error != 0) {
         spdlog::debug("the service manager cannot be told: {}", system_message(error));
     }
+}
+
+/// A number that the service manager has put into the environment; 0 for what is none.
+std::optional<std::uint64_t> number_in(const char* variable) {
+    const char* const text = std::getenv(variable);
+    if (text == nullptr) return std::nullopt;
+    std::uint64_t number = 0;
+    const std::string_view digits = text;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return error == std::errc{} && end == digits.data() + digits.size() ? number : 0;
 }
 
 /// As notify-reload asks of RELOADING=1: when that was, on the clock that does not jump.
@@ -73,8 +87,11 @@ void ServiceManager::stopping() const { notify("STOPPING=1\nSTATUS=unmounting");
 void ServiceManager::alive() const { notify("WATCHDOG=1"); }
 
 std::chrono::microseconds ServiceManager::wanted_watchdog() {
-    std::uint64_t microseconds = 0;
-    if (::sd_watchdog_enabled(0, &microseconds) <= 0) return {};
+    const std::optional<std::uint64_t> process = number_in("WATCHDOG_PID");  // if it is set, for whom it is
+    const std::uint64_t microseconds = number_in("WATCHDOG_USEC").value_or(0);
+    if (microseconds == 0 ||
+        process.value_or(static_cast<std::uint64_t>(::getpid())) != static_cast<std::uint64_t>(::getpid()))
+        return {};
     // Half of it, as sd_watchdog_enabled(3) recommends; but no number that cannot be added to a time.
     constexpr std::uint64_t hour = 3'600'000'000;
     return std::chrono::microseconds(std::clamp<std::uint64_t>(microseconds / 2, 1000, hour));
