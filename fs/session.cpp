@@ -148,14 +148,16 @@ bool Session::unmount_unused() {
 void Session::unmount() {
     if (!std::exchange(mounted_, false)) return;
     use_reading_privilege();  // on the way there may be a folder that only its owner may pass
-    if (is_mounted_before_ || is_on_top()) {
-        const bool was_there = is_connected();
+    const bool was_there = is_connected();
+    if (is_mounted_before_ || !was_there || is_on_top()) {
         fuse_session_unmount(session_.get());
         // It may be there several times, as by `mount --bind` onto itself. Where it had gone before, its device
         // may be another's by now.
         while (was_there && !is_mounted_before_ && is_on_top() && detach(real_mountpoint_)) {
         }
-    } else if (device_.empty()) {
+        return;
+    }
+    if (device_.empty()) {
         spdlog::warn("{}: it was never seen among the mounts, so that it is left to be unmounted",
                      printable(mountpoint_));
     } else if (find_mount(real_mountpoint_)) {
@@ -163,6 +165,17 @@ void Session::unmount() {
             "{}: another filesystem was mounted over it and stays; clear what is dead beneath it when that is gone",
             printable(mountpoint_));
     }
+    give_up();
+}
+
+/// Ends the connection, and has libfuse free what it holds without unmounting, which would be by path.
+void Session::give_up() {
+    // To poll(2), a pipe that nobody reads is as a device whose connection has ended; with the device it ends.
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+    Descriptor(ends[0]).reset();
+    const Descriptor severed(ends[1]);
+    if (::dup2(severed.get(), fuse_session_fd(session_.get())) >= 0) fuse_session_unmount(session_.get());
 }
 
 /// Has the kernel give an error to everyone who waits for an answer, now that there will be none: it may be that

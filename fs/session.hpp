@@ -64,6 +64,7 @@ private:
     [[nodiscard]] bool is_on_top() const;
     [[nodiscard]] bool is_connected() const;  // not if it was unmounted, everywhere
     void unmount();
+    void give_up();
     void sever();
     template <typename Say>
     int tell(const Say& say);
