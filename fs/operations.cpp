@@ -225,9 +225,8 @@ void listxattr(fuse_req_t request, fuse_ino_t number, std::size_t size) {
     });
 }
 
-void statfs(fuse_req_t request, fuse_ino_t number) {
+void statfs(fuse_req_t request, fuse_ino_t) {
     // Whatever it is asked of, it is the mount as it is now.
-    static_cast<void>(number);
     answer(request, Request::statfs, FUSE_ROOT_ID, [&](const Served&, const Generation& model, Inode) {
         const struct statvfs numbers = to_statvfs(model.volume);
         fuse_reply_statfs(request, &numbers);

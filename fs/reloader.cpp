@@ -1,11 +1,7 @@
 #include "fs/reloader.hpp"
 
 #include <malloc.h>
-#include <sys/eventfd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <new>
 #include <utility>
 #include <vector>
@@ -27,9 +23,7 @@ constexpr std::size_t most_models = 1000;
 }  // namespace
 
 Reloader::Reloader(const MountOptions& options, Served& served, Session& session)
-    : options_(options), served_(served), session_(session), finished_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (!finished_) throw Failure(ExitCode::internal, "cannot make an event: " + system_message(errno));
-}
+    : options_(options), served_(served), session_(session) {}
 
 Reloader::~Reloader() {
     if (thread_.joinable()) thread_.join();
@@ -48,8 +42,7 @@ void Reloader::tidy() {
 }
 
 bool Reloader::end() {
-    std::uint64_t ignored = 0;
-    if (::read(finished_.get(), &ignored, sizeof ignored) != sizeof ignored) return false;
+    if (!finished_.take()) return false;
     thread_.join();
     const bool has_looked = task_ == Task::look_again;
     if (!std::exchange(once_more_, false)) return has_looked;
@@ -74,8 +67,7 @@ void Reloader::work(Task task) noexcept {
     } else {
         tidy_up();
     }
-    const std::uint64_t one = 1;
-    if (::write(finished_.get(), &one, sizeof one) != sizeof one) std::abort();  // an eventfd takes it
+    finished_.notify();
 }
 
 void Reloader::tidy_up() noexcept {

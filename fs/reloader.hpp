@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/descriptor.hpp"
+#include "fs/event.hpp"
 #include "fs/options.hpp"
 #include "fs/served.hpp"
 #include "fs/session.hpp"
@@ -29,7 +30,7 @@ public:
     /// It knows what was in use when another model took its place, and what was found in that since.
     void tidy();
     /// Readable when what was begun has come to an end.
-    [[nodiscard]] const Descriptor& finished() const { return finished_; }
+    [[nodiscard]] const Descriptor& finished() const { return finished_.pending(); }
     /// To be called then. True if the source was looked at, and is not once more.
     bool end();
     /// Whether something was begun.
@@ -51,7 +52,7 @@ private:
     const MountOptions& options_;
     Served& served_;
     Session& session_;
-    Descriptor finished_;
+    Event finished_;
     std::thread thread_;
     Task task_ = Task::look_again;  // of the thread
     bool once_more_ = false;

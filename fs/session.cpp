@@ -5,7 +5,6 @@
 #include <linux/fuse.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/mount.h>
 
 #include <array>
@@ -35,12 +34,6 @@ constexpr std::chrono::seconds patience{3};
 
 /// Wakes a worker from its read of the FUSE device. It does nothing by itself.
 constexpr int wake_signal = SIGUSR1;
-
-/// Makes an eventfd readable.
-void notify(const Descriptor& event) {
-    const std::uint64_t one = 1;
-    if (::write(event.get(), &one, sizeof one) != sizeof one) std::abort();  // an eventfd takes it
-}
 
 /// Lets a worker be woken.
 void take_wake_signal() {
@@ -78,10 +71,7 @@ Session::Session(const MountOptions& options, Served& served)
       is_mounted_before_(is_device(mountpoint_)),
       most_workers_(options.threads),
       is_baseline_(options.is_baseline),
-      answering_(::eventfd(0, EFD_CLOEXEC)),
-      finished_(::eventfd(0, EFD_CLOEXEC)),
       session_(nullptr, fuse_session_destroy) {
-    if (!answering_ || !finished_) throw Failure(ExitCode::internal, "cannot make an event: " + system_message(errno));
     take_wake_signal();
     if (!is_mounted_before_) {
         check_mountpoint(mountpoint_);
@@ -111,7 +101,7 @@ void Session::start() {
     let_work(Start::now);
     // Asking the mount ourselves would be simpler, and could hang for good: a process that is killed
     // while it waits for itself can neither answer nor end.
-    std::array<pollfd, 2> sources{{{answering_.get(), POLLIN, 0}, {finished_.get(), POLLIN, 0}}};
+    std::array<pollfd, 2> sources{{{answering_.pending().get(), POLLIN, 0}, {finished().get(), POLLIN, 0}}};
     while (::poll(sources.data(), sources.size(), -1) < 0 && errno == EINTR) {
     }
     if ((sources[0].revents & POLLIN) == 0) {
@@ -290,11 +280,11 @@ void Session::work() {
         if (is_read) reading_.fetch_sub(1);
         answered_.fetch_add(1);
         if (is_quick && !is_baseline_) await_request(fuse_session_fd(session));
-        if (!has_answered_.exchange(true)) notify(answering_);
+        if (!has_answered_.exchange(true)) answering_.notify();
         waiting_.fetch_add(1);
     }
     std::free(buffer.mem);
-    if (working_.fetch_sub(1) == 1) notify(finished_);
+    if (working_.fetch_sub(1) == 1) finished_.notify();
 }
 
 }  // namespace tensorfs

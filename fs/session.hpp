@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/descriptor.hpp"
+#include "fs/event.hpp"
 #include "fs/operations.hpp"
 #include "fs/options.hpp"
 #include "fs/served.hpp"
@@ -41,7 +42,7 @@ public:
     void stop();
 
     /// Readable when the last thread has ended, since the filesystem was unmounted.
-    [[nodiscard]] const Descriptor& finished() const { return finished_; }
+    [[nodiscard]] const Descriptor& finished() const { return finished_.pending(); }
     /// Whether requests are being answered: not if, since this was asked last, all threads have been busy
     /// with one request each. Reading a shard does not count as busy, since that is the disk's affair.
     [[nodiscard]] bool is_answering();
@@ -75,8 +76,8 @@ private:
     std::string device_;           // the mount's, as the kernel lists it
     unsigned most_workers_;
     bool is_baseline_;
-    Descriptor answering_;  // an eventfd: the kernel's first request, FUSE_INIT, has been answered
-    Descriptor finished_;   // an eventfd: the last worker has gone
+    Event answering_;  // the kernel's first request, FUSE_INIT, has been answered
+    Event finished_;   // the last worker has gone
     std::unique_ptr<fuse_session, void (*)(fuse_session*)> session_;
     bool mounted_ = false;
 
