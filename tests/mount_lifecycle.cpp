@@ -234,12 +234,10 @@ TEST_CASE("what was mounted over a model stays when the model goes") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     if (::geteuid() != 0) SKIP_TEST("this is not root");
     const SmallModel model;
-    const MountPoint at;
-    Child daemon({program(), "-f", "-o", "log=warning", model.path(), at.path()});
-    REQUIRE(eventually([&] { return std::filesystem::exists(at / "a"); }));
+    Mounted at(model.path());
     REQUIRE(::mount("above", at.path().c_str(), "tmpfs", 0, nullptr) == 0);
-    daemon.signal(SIGTERM);
-    const Result result = daemon.wait();
+    at.daemon().signal(SIGTERM);
+    const Result result = at.daemon().wait();
     CHECK(result.code == 0);
     CHECK(result.err.find("another filesystem was mounted over it and stays") != std::string::npos);
     REQUIRE(at.is_mounted());
@@ -271,11 +269,9 @@ TEST_CASE("a mount that was bound onto itself goes as a whole") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     if (::geteuid() != 0) SKIP_TEST("this is not root");
     const SmallModel model;
-    const MountPoint at;
-    Child daemon({program(), "-f", "-o", "log=warning", model.path(), at.path()});
-    REQUIRE(eventually([&] { return std::filesystem::exists(at / "a"); }));
+    Mounted at(model.path());
     REQUIRE(::mount(at.path().c_str(), at.path().c_str(), nullptr, MS_BIND, nullptr) == 0);
-    daemon.signal(SIGTERM);
-    CHECK(daemon.wait().code == 0);
+    at.daemon().signal(SIGTERM);
+    CHECK(at.daemon().wait().code == 0);
     CHECK_FALSE(at.is_mounted());
 }

@@ -74,6 +74,22 @@ std::vector<std::string> service(std::vector<std::string> variables, const std::
     return command;
 }
 
+/// A service that has said that it is ready.
+class Ready {
+public:
+    Ready(const NotifySocket& manager, const std::vector<std::string>& command) : daemon(command) {
+        static_cast<void>(manager.wait_for("READY=1"));
+    }
+
+    /// Ends it as a service manager does, and checks that it ends well.
+    void end() {
+        daemon.signal(SIGTERM);
+        CHECK(daemon.wait().code == 0);
+    }
+
+    Child daemon;
+};
+
 bool answers(const MountPoint& at) { return at.is_mounted() && read_file(at / "a/weight") == "abcd"; }
 
 }  // namespace
@@ -125,26 +141,24 @@ TEST_CASE("a reload is announced, and its end, whether it went well or not") {
     const std::string model = write_model(folder);
     const NotifySocket manager;
     const MountPoint at;
-    Child daemon(service({manager.variable()}, model, at.path()));
-    static_cast<void>(manager.wait_for("READY=1"));
+    Ready mount(manager, service({manager.variable()}, model, at.path()));
 
     write_model(folder, "other");
-    daemon.signal(SIGHUP);
+    mount.daemon.signal(SIGHUP);
     const std::string reloading = manager.wait_for("RELOADING=1");
     CHECK(reloading.find("\nMONOTONIC_USEC=") != std::string::npos);
     static_cast<void>(manager.wait_for("READY=1"));
     CHECK(read_file(at / "a/weight") == "other");  // what is ready is the new one
 
     write_file(model, "junk");
-    daemon.signal(SIGHUP);
+    mount.daemon.signal(SIGHUP);
     static_cast<void>(manager.wait_for("RELOADING=1"));
     CHECK(manager.wait_for("READY=1").find("; the source as it is now is not taken up: ") != std::string::npos);
 
     write_model(folder, "third");
-    daemon.signal(SIGHUP);
-    CHECK(manager.wait_for("READY=1").find("bad") == std::string::npos);
-    daemon.signal(SIGTERM);
-    CHECK(daemon.wait().code == 0);
+    mount.daemon.signal(SIGHUP);
+    CHECK(manager.wait_for("READY=1").find("not taken up") == std::string::npos);
+    mount.end();
 }
 
 TEST_CASE("the end is announced: by a signal, and when it is unmounted") {
@@ -154,15 +168,14 @@ TEST_CASE("the end is announced: by a signal, and when it is unmounted") {
     const NotifySocket manager;
     const MountPoint at;
     for (const bool by_signal : {true, false}) {
-        Child daemon(service({manager.variable()}, model, at.path()));
-        static_cast<void>(manager.wait_for("READY=1"));
+        Ready mount(manager, service({manager.variable()}, model, at.path()));
         if (by_signal) {
-            daemon.signal(SIGTERM);
+            mount.daemon.signal(SIGTERM);
         } else {
             CHECK(unmount(at.path()));
         }
         static_cast<void>(manager.wait_for("STOPPING=1"));
-        CHECK(daemon.wait().code == 0);
+        CHECK(mount.daemon.wait().code == 0);
     }
 }
 
@@ -173,18 +186,15 @@ TEST_CASE("started again after a crash, a service clears the dead mount and is r
     const NotifySocket manager;
     const MountPoint at;
     for (const int crash : {SIGKILL, SIGABRT}) {
-        Child daemon(service({manager.variable()}, model, at.path()));
-        static_cast<void>(manager.wait_for("READY=1"));
+        Ready mount(manager, service({manager.variable()}, model, at.path()));
         const tensorfs::Descriptor held(::open((at / "a/weight").c_str(), O_RDONLY | O_CLOEXEC));
         CHECK(held);
-        daemon.signal(crash);
-        CHECK(daemon.wait().code == -crash);
+        mount.daemon.signal(crash);
+        CHECK(mount.daemon.wait().code == -crash);
         CHECK(at.is_mounted());  // but dead
-        Child next(service({manager.variable()}, model, at.path()));
-        static_cast<void>(manager.wait_for("READY=1"));
+        Ready again(manager, service({manager.variable()}, model, at.path()));
         CHECK(answers(at));
-        next.signal(SIGTERM);
-        CHECK(next.wait().code == 0);
+        again.end();
         CHECK_FALSE(at.is_mounted());
     }
 }
@@ -194,20 +204,18 @@ TEST_CASE("the watchdog hears from a mount that answers, and not from one that i
     const TemporaryFolder folder;
     const NotifySocket manager;
     const MountPoint at;
-    Child daemon(service({manager.variable(), "WATCHDOG_USEC=400000"}, write_model(folder), at.path()));
-    static_cast<void>(manager.wait_for("READY=1"));
+    Ready mount(manager, service({manager.variable(), "WATCHDOG_USEC=400000"}, write_model(folder), at.path()));
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < 5; ++i) static_cast<void>(manager.wait_for("WATCHDOG=1"));
     CHECK(std::chrono::steady_clock::now() - start > 400ms);  // every 200 ms, less what this was late: no flood
 
-    daemon.signal(SIGSTOP);
+    mount.daemon.signal(SIGSTOP);
     std::this_thread::sleep_for(50ms);
     static_cast<void>(manager.all());
     CHECK_FALSE(manager.next(600ms));
-    daemon.signal(SIGCONT);
+    mount.daemon.signal(SIGCONT);
     static_cast<void>(manager.wait_for("WATCHDOG=1"));
-    daemon.signal(SIGTERM);
-    CHECK(daemon.wait().code == 0);
+    mount.end();
 }
 
 TEST_CASE("a disk that hangs is no reason for the watchdog to bite") {
@@ -215,8 +223,8 @@ TEST_CASE("a disk that hangs is no reason for the watchdog to bite") {
     const HangingModel model;
     const NotifySocket manager;
     const MountPoint at;
-    Child daemon(service({manager.variable(), "WATCHDOG_USEC=400000"}, model.path(), at.path(), {"-o", "threads=2"}));
-    static_cast<void>(manager.wait_for("READY=1"));
+    Ready mount(manager,
+                service({manager.variable(), "WATCHDOG_USEC=400000"}, model.path(), at.path(), {"-o", "threads=2"}));
     model.hang();
     std::vector<std::thread> readers;
     for (int i = 0; i < 4; ++i) {
@@ -231,9 +239,8 @@ TEST_CASE("a disk that hangs is no reason for the watchdog to bite") {
     for (int i = 0; i < 4; ++i) static_cast<void>(manager.wait_for("WATCHDOG=1"));
     model.heal();
     for (std::thread& reader : readers) reader.join();
-    daemon.signal(SIGTERM);
-    CHECK(daemon.wait().code == 0);
-    CHECK(daemon.errors().empty());
+    mount.end();
+    CHECK(mount.daemon.errors().empty());
 }
 
 TEST_CASE("a watchdog that is another process's hears nothing") {
@@ -241,12 +248,10 @@ TEST_CASE("a watchdog that is another process's hears nothing") {
     const TemporaryFolder folder;
     const NotifySocket manager;
     const MountPoint at;
-    Child daemon(
-        service({manager.variable(), "WATCHDOG_USEC=100000", "WATCHDOG_PID=1"}, write_model(folder), at.path()));
-    static_cast<void>(manager.wait_for("READY=1"));
+    Ready mount(manager, service({manager.variable(), "WATCHDOG_USEC=100000", "WATCHDOG_PID=1"}, write_model(folder),
+                                 at.path()));
     CHECK_FALSE(manager.next(300ms));
-    daemon.signal(SIGTERM);
-    CHECK(daemon.wait().code == 0);
+    mount.end();
 }
 
 TEST_CASE("a reload that hangs on the disk keeps nobody waiting, and SIGTERM ends it") {
@@ -254,17 +259,15 @@ TEST_CASE("a reload that hangs on the disk keeps nobody waiting, and SIGTERM end
     const HangingModel model;
     const NotifySocket manager;
     const MountPoint at;
-    Child daemon(service({manager.variable()}, model.path(), at.path()));
-    static_cast<void>(manager.wait_for("READY=1"));
+    Ready mount(manager, service({manager.variable()}, model.path(), at.path()));
     CHECK(answers(at));
     model.add_hanging_shard();
-    daemon.signal(SIGHUP);
+    mount.daemon.signal(SIGHUP);
     static_cast<void>(manager.wait_for("RELOADING=1"));
     CHECK_FALSE(manager.next(200ms));
     CHECK(answers(at));  // from what is cached
     CHECK(names_in(at / ".tensorfs").size() > 3);
-    daemon.signal(SIGTERM);
-    CHECK(daemon.wait().code == 0);
+    mount.end();
     CHECK_FALSE(at.is_mounted());
 }
 
@@ -277,8 +280,7 @@ TEST_CASE("SIGTERM ends a mount whose threads hang while the kernel is told of a
     std::filesystem::create_symlink(model.path(), source);
     const NotifySocket manager;
     const MountPoint at;
-    Child daemon(service({manager.variable()}, source, at.path(), {"-o", "threads=1"}));
-    static_cast<void>(manager.wait_for("READY=1"));
+    Ready mount(manager, service({manager.variable()}, source, at.path(), {"-o", "threads=1"}));
     model.hang();
     Child reader({"cat", at / "big"});
     std::this_thread::sleep_for(200ms);
@@ -286,13 +288,13 @@ TEST_CASE("SIGTERM ends a mount whose threads hang while the kernel is told of a
     std::this_thread::sleep_for(200ms);
     std::filesystem::create_symlink(folder / "other", source + ".new");
     std::filesystem::rename(source + ".new", source);
-    daemon.signal(SIGHUP);
+    mount.daemon.signal(SIGHUP);
     static_cast<void>(manager.wait_for("RELOADING=1"));
     CHECK_FALSE(manager.next(300ms));
-    daemon.signal(SIGTERM);
+    mount.daemon.signal(SIGTERM);
     CHECK(eventually([&] { return seeker.ended(); }, 20s));
     model.heal();
-    CHECK(daemon.wait().code == 0);
+    CHECK(mount.daemon.wait().code == 0);
     CHECK_FALSE(at.is_mounted());
 }
 
@@ -301,15 +303,13 @@ TEST_CASE("each SIGHUP is announced, also while the source is being looked at") 
     const HangingModel model;
     const NotifySocket manager;
     const MountPoint at;
-    Child daemon(service({manager.variable()}, model.path(), at.path()));
-    static_cast<void>(manager.wait_for("READY=1"));
+    Ready mount(manager, service({manager.variable()}, model.path(), at.path()));
     model.add_hanging_shard();
-    daemon.signal(SIGHUP);
+    mount.daemon.signal(SIGHUP);
     const std::string first = manager.wait_for("RELOADING=1");
-    daemon.signal(SIGHUP);
+    mount.daemon.signal(SIGHUP);
     CHECK(manager.wait_for("RELOADING=1") != first);
-    daemon.signal(SIGTERM);
-    CHECK(daemon.wait().code == 0);
+    mount.end();
 }
 
 TEST_CASE("a service manager that reads nothing keeps no signal from being obeyed") {
@@ -337,12 +337,11 @@ TEST_CASE("a watchdog that bites in half a million years hears no more often tha
     const TemporaryFolder folder;
     const NotifySocket manager;
     const MountPoint at;
-    Child daemon(service({manager.variable(), "WATCHDOG_USEC=18446744073709551614"}, write_model(folder), at.path()));
-    static_cast<void>(manager.wait_for("READY=1"));
+    Ready mount(manager,
+                service({manager.variable(), "WATCHDOG_USEC=18446744073709551614"}, write_model(folder), at.path()));
     std::this_thread::sleep_for(500ms);
     CHECK(manager.all().size() <= 1);
-    daemon.signal(SIGTERM);
-    CHECK(daemon.wait().code == 0);
+    mount.end();
 }
 
 TEST_CASE("standard error that nobody reads keeps neither readers nor signals waiting, and tells what it missed") {
