@@ -9,12 +9,12 @@
 #include <exception>
 #include <new>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
 #include "fs/commands/commands.hpp"
 #include "fs/commands/help.hpp"
-#include "fs/fuse.hpp"
-#include "fs/terminal.hpp"
+#include "fs/serving/fuse.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Against NumPy itself: tests/consumers. Here, what is easily said.
 
-#include "fs/commands/array_text.hpp"
+#include "fs/printing/array_text.hpp"
 
 #include <cmath>
 #include <cstring>

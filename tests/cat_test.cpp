@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <set>
 
-#include "core/npy.hpp"
+#include "core/views/npy.hpp"
 #include "tests/expect.hpp"
 #include "tests/program.hpp"
 #include "tests/support.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/descriptor.hpp"
+#include "core/base/descriptor.hpp"
 
 // Those who use a mount: they read past the kernel's cache, map files, and die of it.
 

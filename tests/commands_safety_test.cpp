@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "core/escape.hpp"
+#include "core/base/escape.hpp"
 #include "tests/expect.hpp"
 #include "tests/program.hpp"
 #include "tests/support.hpp"

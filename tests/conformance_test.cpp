@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/safetensors.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
 #include "tests/expect.hpp"
 #include "tests/program.hpp"
 #include "tests/support.hpp"

@@ -1,4 +1,4 @@
-#include "core/content.hpp"
+#include "core/tensors/content.hpp"
 
 #include <algorithm>
 #include <cstring>

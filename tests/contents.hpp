@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/content.hpp"
-#include "core/widen.hpp"
+#include "core/tensors/content.hpp"
+#include "core/tensors/widen.hpp"
 #include "tests/support.hpp"
 
 namespace tensorfs::tests {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/model.hpp"
+#include "core/base/error.hpp"
+#include "core/model/model.hpp"
 #include "tests/catch.hpp"
 
 // What the tests of several parts ask in the same way.

@@ -1,6 +1,6 @@
-#include "fs/generations.hpp"
+#include "fs/serving/generations.hpp"
 
-#include "core/source.hpp"
+#include "core/sources/source.hpp"
 #include "tests/catch.hpp"
 #include "tests/support.hpp"
 

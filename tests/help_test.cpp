@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "fs/commands/commands.hpp"
-#include "fs/options.hpp"
+#include "fs/options/options.hpp"
 #include "tests/expect.hpp"
 #include "tests/program.hpp"
 

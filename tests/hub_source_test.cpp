@@ -1,7 +1,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/source.hpp"
+#include "core/sources/source.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 

@@ -1,10 +1,10 @@
-#include "core/hub.hpp"
+#include "core/sources/hub.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 
-#include "core/layout.hpp"
+#include "core/sources/layout.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 

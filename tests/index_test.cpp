@@ -1,4 +1,4 @@
-#include "core/index.hpp"
+#include "core/sources/index.hpp"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-#include "core/json.hpp"
+#include "core/base/json.hpp"
 
 #include "tests/expect.hpp"
 

@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "core/json.hpp"
+#include "core/base/json.hpp"
 #include "tests/catch.hpp"
 
 using namespace tensorfs;

@@ -1,4 +1,4 @@
-#include "core/layout.hpp"
+#include "core/sources/layout.hpp"
 
 #include "tests/expect.hpp"
 #include "tests/support.hpp"

@@ -1,10 +1,10 @@
-#include "core/merged.hpp"
+#include "core/views/merged.hpp"
 
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/safetensors.hpp"
-#include "core/views.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
+#include "core/views/views.hpp"
 #include "tests/contents.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"

@@ -1,4 +1,4 @@
-#include "core/model.hpp"
+#include "core/model/model.hpp"
 
 #include <sys/stat.h>
 

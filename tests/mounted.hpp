@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/descriptor.hpp"
+#include "core/base/descriptor.hpp"
 #include "tests/support.hpp"
 
 namespace tensorfs::tests {

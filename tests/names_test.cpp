@@ -1,4 +1,4 @@
-#include "core/names.hpp"
+#include "core/model/names.hpp"
 
 #include "tests/catch.hpp"
 

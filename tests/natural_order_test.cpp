@@ -1,4 +1,4 @@
-#include "core/natural_order.hpp"
+#include "core/base/natural_order.hpp"
 
 #include "tests/catch.hpp"
 

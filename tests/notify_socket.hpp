@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/descriptor.hpp"
+#include "core/base/descriptor.hpp"
 #include "tests/mounted.hpp"
 #include "tests/support.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/npy.hpp"
+#include "core/views/npy.hpp"
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
-#include "fs/options.hpp"
+#include "fs/options/options.hpp"
 
 #include <set>
 
-#include "fs/terminal.hpp"
+#include "fs/terminal/terminal.hpp"
 #include "tests/expect.hpp"
 
 using namespace tensorfs;

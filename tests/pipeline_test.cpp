@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <set>
 
-#include "core/tree.hpp"
+#include "core/model/tree.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 

@@ -1,4 +1,4 @@
-#include "fs/progress.hpp"
+#include "fs/terminal/progress.hpp"
 
 #include "tests/catch.hpp"
 

@@ -1,9 +1,9 @@
-#include "core/pytorch.hpp"
+#include "core/views/pytorch.hpp"
 
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/views.hpp"
+#include "core/views/views.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 #include "tests/zip_reader.hpp"

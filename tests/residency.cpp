@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/descriptor.hpp"
+#include "core/base/descriptor.hpp"
 
 namespace tensorfs::tests {
 namespace {

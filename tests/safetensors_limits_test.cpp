@@ -6,7 +6,7 @@
 #include <fstream>
 #include <new>
 
-#include "core/safetensors.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 

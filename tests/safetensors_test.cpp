@@ -1,4 +1,4 @@
-#include "core/safetensors.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
 
 #include "tests/expect.hpp"
 #include "tests/support.hpp"

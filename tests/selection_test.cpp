@@ -1,9 +1,9 @@
-#include "fs/commands/selection.hpp"
+#include "fs/printing/selection.hpp"
 
 #include <array>
 #include <random>
 
-#include "fs/terminal.hpp"
+#include "fs/terminal/terminal.hpp"
 #include "tests/catch.hpp"
 
 using namespace tensorfs;

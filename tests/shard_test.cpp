@@ -1,4 +1,4 @@
-#include "core/shard.hpp"
+#include "core/tensors/shard.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>

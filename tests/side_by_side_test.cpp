@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "core/source.hpp"
+#include "core/sources/source.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 

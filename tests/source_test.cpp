@@ -1,4 +1,4 @@
-#include "core/source.hpp"
+#include "core/sources/source.hpp"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-#include "fs/stat.hpp"
+#include "fs/volume/stat.hpp"
 
 #include "tests/expect.hpp"
 #include "tests/support.hpp"

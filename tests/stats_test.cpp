@@ -1,4 +1,4 @@
-#include "fs/stats.hpp"
+#include "fs/statistics/stats.hpp"
 
 #include <nlohmann/json.hpp>
 #include <thread>

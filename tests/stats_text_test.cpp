@@ -1,9 +1,9 @@
-#include "fs/stats_text.hpp"
+#include "fs/serving/stats_text.hpp"
 
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "fs/served.hpp"
+#include "fs/serving/served.hpp"
 #include "tests/catch.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"

@@ -1,11 +1,11 @@
-#include "core/suffixed.hpp"
+#include "core/model/suffixed.hpp"
 
 #include <algorithm>
 #include <map>
 #include <random>
 #include <set>
 
-#include "core/escape.hpp"
+#include "core/base/escape.hpp"
 #include "tests/trees.hpp"
 
 using namespace tensorfs;

@@ -1,4 +1,4 @@
-#include "fs/terminal.hpp"
+#include "fs/terminal/terminal.hpp"
 
 #include "tests/catch.hpp"
 

@@ -2,8 +2,8 @@
 #include <random>
 #include <set>
 
-#include "core/escape.hpp"
-#include "core/natural_order.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/natural_order.hpp"
 #include "tests/trees.hpp"
 
 using namespace tensorfs;

@@ -1,4 +1,4 @@
-#include "core/tree.hpp"
+#include "core/model/tree.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

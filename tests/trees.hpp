@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/tree.hpp"
+#include "core/model/tree.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 

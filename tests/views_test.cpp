@@ -1,10 +1,10 @@
-#include "core/views.hpp"
+#include "core/views/views.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/npy.hpp"
+#include "core/views/npy.hpp"
 #include "tests/contents.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"

@@ -1,12 +1,12 @@
-#include "fs/volume.hpp"
+#include "fs/volume/volume.hpp"
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/npy.hpp"
-#include "core/safetensors.hpp"
-#include "core/views.hpp"
-#include "fs/listing.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
+#include "core/views/npy.hpp"
+#include "core/views/views.hpp"
+#include "fs/serving/listing.hpp"
 #include "tests/contents.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"

@@ -1,4 +1,4 @@
-#include "core/widen.hpp"
+#include "core/tensors/widen.hpp"
 
 #include <array>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "fs/xattr.hpp"
+#include "fs/volume/xattr.hpp"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "core/zip.hpp"
+#include "core/views/zip_writer.hpp"
 
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/escape.hpp"
+#include "core/base/escape.hpp"
 
 namespace tensorfs {
 

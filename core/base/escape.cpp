@@ -1,4 +1,4 @@
-#include "core/escape.hpp"
+#include "core/base/escape.hpp"
 
 #include <fmt/format.h>
 

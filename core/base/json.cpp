@@ -1,11 +1,11 @@
-#include "core/json.hpp"
+#include "core/base/json.hpp"
 
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
-#include "core/escape.hpp"
+#include "core/base/escape.hpp"
 
 namespace tensorfs::json {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/text.hpp"
+#include "core/base/text.hpp"
 
 /// Strict JSON (RFC 8259) over simdjson's On-Demand front end, with the reference implementation's
 /// (serde_json's) verdict on every text: no comments, NaN or trailing commas; no lone surrogates;

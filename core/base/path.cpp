@@ -1,4 +1,4 @@
-#include "core/path.hpp"
+#include "core/base/path.hpp"
 
 #include <filesystem>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "core/model.hpp"
+#include "core/model/model.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -10,9 +10,9 @@
 #include <system_error>
 #include <tuple>
 
-#include "core/escape.hpp"
-#include "core/parallel.hpp"
-#include "core/path.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/parallel.hpp"
+#include "core/base/path.hpp"
 
 namespace tensorfs {
 

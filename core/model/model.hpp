@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/safetensors.hpp"
-#include "core/shard.hpp"
-#include "core/source.hpp"
-#include "core/tensor.hpp"
+#include "core/base/error.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
+#include "core/sources/source.hpp"
+#include "core/tensors/shard.hpp"
+#include "core/tensors/tensor.hpp"
 
 namespace tensorfs {
 

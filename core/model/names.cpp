@@ -1,4 +1,4 @@
-#include "core/names.hpp"
+#include "core/model/names.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/escape.hpp"
+#include "core/base/escape.hpp"
 
 namespace tensorfs {
 namespace {

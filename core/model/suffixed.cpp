@@ -1,10 +1,10 @@
-#include "core/suffixed.hpp"
+#include "core/model/suffixed.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
 
-#include "core/names.hpp"
+#include "core/model/names.hpp"
 
 namespace tensorfs {
 

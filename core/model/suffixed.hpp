@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/tree.hpp"
+#include "core/model/tree.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "core/tree.hpp"
+#include "core/model/tree.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "core/names.hpp"
-#include "core/natural_order.hpp"
+#include "core/base/natural_order.hpp"
+#include "core/model/names.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "core/hub.hpp"
+#include "core/sources/hub.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,10 +10,10 @@
 #include <iterator>
 #include <system_error>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "core/layout.hpp"
-#include "core/path.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/path.hpp"
+#include "core/sources/layout.hpp"
 
 namespace tensorfs {
 namespace {

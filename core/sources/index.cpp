@@ -1,13 +1,13 @@
-#include "core/index.hpp"
+#include "core/sources/index.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "core/json.hpp"
-#include "core/shard.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/json.hpp"
+#include "core/tensors/shard.hpp"
 
 namespace tensorfs {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/layout.hpp"
+#include "core/sources/layout.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,10 +12,10 @@
 #include <system_error>
 #include <tuple>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "core/natural_order.hpp"
-#include "core/path.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/natural_order.hpp"
+#include "core/base/path.hpp"
 
 namespace tensorfs {
 namespace {

@@ -26,7 +26,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/index.hpp"
+#include "core/sources/index.hpp"
 
 namespace tensorfs {
 

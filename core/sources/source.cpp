@@ -1,4 +1,4 @@
-#include "core/source.hpp"
+#include "core/sources/source.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <system_error>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "core/hub.hpp"
-#include "core/path.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/path.hpp"
+#include "core/sources/hub.hpp"
 
 namespace tensorfs {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/index.hpp"
-#include "core/layout.hpp"
+#include "core/base/error.hpp"
+#include "core/sources/index.hpp"
+#include "core/sources/layout.hpp"
 
 namespace tensorfs {
 

@@ -1,12 +1,12 @@
-#include "core/content.hpp"
+#include "core/tensors/content.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/widen.hpp"
+#include "core/base/error.hpp"
+#include "core/tensors/widen.hpp"
 
 namespace tensorfs {
 

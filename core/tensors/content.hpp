@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dtype.hpp"
-#include "core/shard.hpp"
+#include "core/tensors/dtype.hpp"
+#include "core/tensors/shard.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "core/dtype.hpp"
+#include "core/tensors/dtype.hpp"
 
 #include <algorithm>
 #include <array>

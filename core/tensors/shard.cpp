@@ -1,4 +1,4 @@
-#include "core/shard.hpp"
+#include "core/tensors/shard.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22  // Linux 5.14; older C libraries do not name it

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "core/descriptor.hpp"
+#include "core/base/descriptor.hpp"
 
 namespace tensorfs {
 

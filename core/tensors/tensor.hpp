@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/dtype.hpp"
+#include "core/tensors/dtype.hpp"
 
 namespace tensorfs {
 

@@ -23,7 +23,7 @@
 
 #include <cstddef>
 
-#include "core/dtype.hpp"
+#include "core/tensors/dtype.hpp"
 
 namespace tensorfs {
 

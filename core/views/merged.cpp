@@ -1,4 +1,4 @@
-#include "core/merged.hpp"
+#include "core/views/merged.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/little_endian.hpp"
-#include "core/safetensors.hpp"
-#include "core/views.hpp"
+#include "core/base/little_endian.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
+#include "core/views/views.hpp"
 
 namespace tensorfs {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "core/content.hpp"
-#include "core/model.hpp"
+#include "core/model/model.hpp"
+#include "core/tensors/content.hpp"
 
 namespace tensorfs {
 

@@ -1,11 +1,11 @@
-#include "core/npy.hpp"
+#include "core/views/npy.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "core/little_endian.hpp"
+#include "core/base/little_endian.hpp"
 
 namespace tensorfs {
 namespace {

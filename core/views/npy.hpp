@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/tensor.hpp"
+#include "core/tensors/tensor.hpp"
 
 namespace tensorfs {
 

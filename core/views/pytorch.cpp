@@ -1,4 +1,4 @@
-#include "core/pytorch.hpp"
+#include "core/views/pytorch.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/little_endian.hpp"
-#include "core/views.hpp"
-#include "core/zip.hpp"
+#include "core/base/little_endian.hpp"
+#include "core/views/views.hpp"
+#include "core/views/zip_writer.hpp"
 
 namespace tensorfs {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/content.hpp"
-#include "core/model.hpp"
+#include "core/model/model.hpp"
+#include "core/tensors/content.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "core/views.hpp"
+#include "core/views/views.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,10 +8,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "core/escape.hpp"
-#include "core/json_text.hpp"
-#include "core/npy.hpp"
-#include "core/widen.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/json_text.hpp"
+#include "core/tensors/widen.hpp"
+#include "core/views/npy.hpp"
 
 namespace tensorfs {
 

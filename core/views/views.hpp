@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/content.hpp"
-#include "core/model.hpp"
-#include "core/tree.hpp"
+#include "core/model/model.hpp"
+#include "core/model/tree.hpp"
+#include "core/tensors/content.hpp"
 
 namespace tensorfs {
 

@@ -1,10 +1,10 @@
-#include "core/zip.hpp"
+#include "core/views/zip_writer.hpp"
 
 #include <algorithm>
 #include <boost/crc.hpp>
 #include <utility>
 
-#include "core/little_endian.hpp"
+#include "core/base/little_endian.hpp"
 
 namespace tensorfs {
 namespace {

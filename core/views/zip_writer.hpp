@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/content.hpp"
+#include "core/tensors/content.hpp"
 
 namespace tensorfs {
 

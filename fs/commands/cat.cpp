@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <array>
 
-#include "core/content.hpp"
-#include "core/escape.hpp"
-#include "core/views.hpp"
-#include "core/widen.hpp"
-#include "fs/commands/array_text.hpp"
+#include "core/base/escape.hpp"
+#include "core/tensors/content.hpp"
+#include "core/tensors/widen.hpp"
+#include "core/views/views.hpp"
 #include "fs/commands/parse.hpp"
-#include "fs/commands/selection.hpp"
-#include "fs/terminal.hpp"
+#include "fs/printing/array_text.hpp"
+#include "fs/printing/selection.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

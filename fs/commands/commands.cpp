@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 
-#include "core/escape.hpp"
+#include "core/base/escape.hpp"
 #include "fs/commands/help.hpp"
 #include "fs/commands/parse.hpp"
-#include "fs/mounts.hpp"
-#include "fs/options.hpp"
-#include "fs/terminal.hpp"
+#include "fs/daemon/mounts.hpp"
+#include "fs/options/options.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

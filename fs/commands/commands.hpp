@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fs/exit_code.hpp"
+#include "fs/terminal/exit_code.hpp"
 
 namespace tensorfs {
 

@@ -7,14 +7,14 @@
 #include <mutex>
 #include <vector>
 
-#include "core/content.hpp"
-#include "core/escape.hpp"
-#include "core/parallel.hpp"
-#include "core/views.hpp"
-#include "core/widen.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/parallel.hpp"
+#include "core/tensors/content.hpp"
+#include "core/tensors/widen.hpp"
+#include "core/views/views.hpp"
 #include "fs/commands/parse.hpp"
-#include "fs/progress.hpp"
-#include "fs/terminal.hpp"
+#include "fs/terminal/progress.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

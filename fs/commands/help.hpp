@@ -4,7 +4,7 @@
 #include <string>
 
 #include "fs/commands/commands.hpp"
-#include "fs/options.hpp"
+#include "fs/options/options.hpp"
 
 namespace tensorfs {
 

@@ -4,15 +4,15 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/escape.hpp"
-#include "core/json_text.hpp"
-#include "core/merged.hpp"
-#include "core/model.hpp"
-#include "core/safetensors.hpp"
-#include "core/views.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/json_text.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
+#include "core/model/model.hpp"
+#include "core/views/merged.hpp"
+#include "core/views/views.hpp"
 #include "fs/commands/mount_info.hpp"
 #include "fs/commands/parse.hpp"
-#include "fs/terminal.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/escape.hpp"
-#include "core/model.hpp"
-#include "core/natural_order.hpp"
-#include "core/views.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/natural_order.hpp"
+#include "core/model/model.hpp"
+#include "core/views/views.hpp"
 #include "fs/commands/parse.hpp"
-#include "fs/terminal.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -6,20 +6,20 @@
 #include <optional>
 #include <string>
 
-#include "core/escape.hpp"
-#include "core/model.hpp"
-#include "core/path.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/path.hpp"
+#include "core/model/model.hpp"
 #include "fs/commands/parse.hpp"
-#include "fs/daemon.hpp"
-#include "fs/loading.hpp"
-#include "fs/log.hpp"
-#include "fs/mountpoint.hpp"
-#include "fs/options.hpp"
-#include "fs/privileges.hpp"
-#include "fs/session.hpp"
-#include "fs/signals.hpp"
-#include "fs/supervisor.hpp"
-#include "fs/terminal.hpp"
+#include "fs/daemon/daemon.hpp"
+#include "fs/daemon/loading.hpp"
+#include "fs/daemon/mountpoint.hpp"
+#include "fs/daemon/privileges.hpp"
+#include "fs/daemon/session.hpp"
+#include "fs/daemon/signals.hpp"
+#include "fs/daemon/supervisor.hpp"
+#include "fs/options/options.hpp"
+#include "fs/terminal/log.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "core/json_text.hpp"
-#include "core/path.hpp"
-#include "fs/mountpoint.hpp"
-#include "fs/mounts.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/json_text.hpp"
+#include "core/base/path.hpp"
+#include "fs/daemon/mountpoint.hpp"
+#include "fs/daemon/mounts.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

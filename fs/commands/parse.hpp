@@ -4,9 +4,9 @@
 #include <memory>
 #include <string_view>
 
-#include "core/model.hpp"
+#include "core/model/model.hpp"
 #include "fs/commands/commands.hpp"
-#include "fs/options.hpp"
+#include "fs/options/options.hpp"
 
 namespace tensorfs {
 

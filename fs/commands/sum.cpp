@@ -6,16 +6,16 @@
 #include <memory>
 #include <vector>
 
-#include "core/content.hpp"
-#include "core/escape.hpp"
-#include "core/parallel.hpp"
-#include "core/tree.hpp"
-#include "core/views.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/parallel.hpp"
+#include "core/model/tree.hpp"
+#include "core/tensors/content.hpp"
+#include "core/views/views.hpp"
 #include "fs/commands/help.hpp"
 #include "fs/commands/parse.hpp"
-#include "fs/options.hpp"
-#include "fs/progress.hpp"
-#include "fs/terminal.hpp"
+#include "fs/options/options.hpp"
+#include "fs/terminal/progress.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

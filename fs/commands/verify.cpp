@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "core/model.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "core/model/model.hpp"
 #include "fs/commands/parse.hpp"
-#include "fs/options.hpp"
-#include "fs/terminal.hpp"
+#include "fs/options/options.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

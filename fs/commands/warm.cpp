@@ -10,17 +10,17 @@
 #include <memory>
 #include <sstream>
 
-#include "core/content.hpp"
-#include "core/descriptor.hpp"
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "core/parallel.hpp"
-#include "core/views.hpp"
+#include "core/base/descriptor.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/parallel.hpp"
+#include "core/tensors/content.hpp"
+#include "core/views/views.hpp"
 #include "fs/commands/parse.hpp"
-#include "fs/commands/select.hpp"
-#include "fs/mounts.hpp"
-#include "fs/progress.hpp"
-#include "fs/terminal.hpp"
+#include "fs/daemon/mounts.hpp"
+#include "fs/printing/select.hpp"
+#include "fs/terminal/progress.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -1,4 +1,4 @@
-#include "fs/daemon.hpp"
+#include "fs/daemon/daemon.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "core/error.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/error.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/descriptor.hpp"
+#include "core/base/descriptor.hpp"
 
 namespace tensorfs {
 

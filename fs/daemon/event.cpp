@@ -1,4 +1,4 @@
-#include "fs/event.hpp"
+#include "fs/daemon/event.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/error.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/error.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 

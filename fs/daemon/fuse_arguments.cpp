@@ -1,4 +1,4 @@
-#include "fs/fuse_arguments.hpp"
+#include "fs/daemon/fuse_arguments.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,9 +9,9 @@
 #include <cstring>
 #include <new>
 
-#include "core/descriptor.hpp"
-#include "core/error.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/descriptor.hpp"
+#include "core/base/error.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "fs/fuse.hpp"
-#include "fs/options.hpp"
+#include "fs/options/options.hpp"
+#include "fs/serving/fuse.hpp"
 
 namespace tensorfs {
 

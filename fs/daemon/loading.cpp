@@ -1,4 +1,4 @@
-#include "fs/loading.hpp"
+#include "fs/daemon/loading.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <system_error>
 
-#include "core/escape.hpp"
-#include "core/hub.hpp"
-#include "core/path.hpp"
-#include "fs/fuse.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/path.hpp"
+#include "core/sources/hub.hpp"
+#include "fs/serving/fuse.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

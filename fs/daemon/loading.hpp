@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "core/model.hpp"
-#include "fs/options.hpp"
+#include "core/model/model.hpp"
+#include "fs/options/options.hpp"
 
 namespace tensorfs {
 

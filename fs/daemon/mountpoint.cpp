@@ -1,4 +1,4 @@
-#include "fs/mountpoint.hpp"
+#include "fs/daemon/mountpoint.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,11 +9,11 @@
 #include <optional>
 #include <system_error>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "fs/log.hpp"
-#include "fs/mounts.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "fs/daemon/mounts.hpp"
+#include "fs/terminal/log.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -1,4 +1,4 @@
-#include "fs/mounts.hpp"
+#include "fs/daemon/mounts.hpp"
 
 #include <spawn.h>
 #include <sys/mount.h>

@@ -1,4 +1,4 @@
-#include "fs/privileges.hpp"
+#include "fs/daemon/privileges.hpp"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>
@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <initializer_list>
 
-#include "core/error.hpp"
-#include "fs/log.hpp"
+#include "core/base/error.hpp"
+#include "fs/terminal/log.hpp"
 
 namespace tensorfs {
 namespace {

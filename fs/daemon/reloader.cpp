@@ -1,4 +1,4 @@
-#include "fs/reloader.hpp"
+#include "fs/daemon/reloader.hpp"
 
 #include <malloc.h>
 
@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "fs/hidden.hpp"
-#include "fs/loading.hpp"
-#include "fs/log.hpp"
-#include "fs/privileges.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "fs/daemon/loading.hpp"
+#include "fs/daemon/privileges.hpp"
+#include "fs/terminal/log.hpp"
+#include "fs/terminal/terminal.hpp"
+#include "fs/volume/hidden.hpp"
 
 namespace tensorfs {
 namespace {

@@ -4,11 +4,11 @@
 #include <string>
 #include <thread>
 
-#include "core/descriptor.hpp"
-#include "fs/event.hpp"
-#include "fs/options.hpp"
-#include "fs/served.hpp"
-#include "fs/session.hpp"
+#include "core/base/descriptor.hpp"
+#include "fs/daemon/event.hpp"
+#include "fs/daemon/session.hpp"
+#include "fs/options/options.hpp"
+#include "fs/serving/served.hpp"
 
 namespace tensorfs {
 

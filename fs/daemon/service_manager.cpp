@@ -1,4 +1,4 @@
-#include "fs/service_manager.hpp"
+#include "fs/daemon/service_manager.hpp"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -18,10 +18,10 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/descriptor.hpp"
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "fs/log.hpp"
+#include "core/base/descriptor.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "fs/terminal/log.hpp"
 
 namespace tensorfs {
 namespace {

@@ -1,4 +1,4 @@
-#include "fs/session.hpp"
+#include "fs/daemon/session.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,14 +17,14 @@
 #include <system_error>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "fs/fuse_arguments.hpp"
-#include "fs/log.hpp"
-#include "fs/mountpoint.hpp"
-#include "fs/mounts.hpp"
-#include "fs/privileges.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "fs/daemon/fuse_arguments.hpp"
+#include "fs/daemon/mountpoint.hpp"
+#include "fs/daemon/mounts.hpp"
+#include "fs/daemon/privileges.hpp"
+#include "fs/terminal/log.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

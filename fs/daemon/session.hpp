@@ -8,11 +8,11 @@
 #include <thread>
 #include <vector>
 
-#include "core/descriptor.hpp"
-#include "fs/event.hpp"
-#include "fs/operations.hpp"
-#include "fs/options.hpp"
-#include "fs/served.hpp"
+#include "core/base/descriptor.hpp"
+#include "fs/daemon/event.hpp"
+#include "fs/options/options.hpp"
+#include "fs/serving/operations.hpp"
+#include "fs/serving/served.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "fs/signals.hpp"
+#include "fs/daemon/signals.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -7,9 +7,9 @@
 
 #include <cerrno>
 
-#include "core/error.hpp"
-#include "fs/log.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/error.hpp"
+#include "fs/terminal/log.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/descriptor.hpp"
+#include "core/base/descriptor.hpp"
 
 namespace tensorfs {
 

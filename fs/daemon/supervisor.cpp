@@ -1,4 +1,4 @@
-#include "fs/supervisor.hpp"
+#include "fs/daemon/supervisor.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -10,10 +10,10 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
-#include "fs/log.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
+#include "fs/terminal/log.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

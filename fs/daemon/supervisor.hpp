@@ -2,12 +2,12 @@
 
 #include <chrono>
 
-#include "fs/options.hpp"
-#include "fs/reloader.hpp"
-#include "fs/served.hpp"
-#include "fs/service_manager.hpp"
-#include "fs/session.hpp"
-#include "fs/signals.hpp"
+#include "fs/daemon/reloader.hpp"
+#include "fs/daemon/service_manager.hpp"
+#include "fs/daemon/session.hpp"
+#include "fs/daemon/signals.hpp"
+#include "fs/options/options.hpp"
+#include "fs/serving/served.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "fs/options.hpp"
+#include "fs/options/options.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <charconv>
 
-#include "core/escape.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/escape.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model.hpp"
-#include "core/source.hpp"
-#include "fs/log.hpp"
-#include "fs/paging.hpp"
-#include "fs/stat.hpp"
+#include "core/model/model.hpp"
+#include "core/sources/source.hpp"
+#include "fs/options/cache_mode.hpp"
+#include "fs/options/owner.hpp"
+#include "fs/terminal/log_level.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "fs/commands/array_text.hpp"
+#include "fs/printing/array_text.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <cstring>
 
-#include "core/widen.hpp"
-#include "fs/commands/number_text.hpp"
+#include "core/tensors/widen.hpp"
+#include "fs/printing/number_text.hpp"
 
 namespace tensorfs {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/dtype.hpp"
-#include "core/tensor.hpp"
+#include "core/tensors/dtype.hpp"
+#include "core/tensors/tensor.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "fs/commands/number_text.hpp"
+#include "fs/printing/number_text.hpp"
 
 #include <fmt/format.h>
 

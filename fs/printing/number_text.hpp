@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/dtype.hpp"
+#include "core/tensors/dtype.hpp"
 
 namespace tensorfs {
 

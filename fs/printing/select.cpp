@@ -1,10 +1,10 @@
-#include "fs/commands/select.hpp"
+#include "fs/printing/select.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
 
-#include "core/escape.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/escape.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 

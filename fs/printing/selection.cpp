@@ -1,4 +1,4 @@
-#include "fs/commands/selection.hpp"
+#include "fs/printing/selection.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <charconv>
 #include <optional>
 
-#include "core/escape.hpp"
-#include "core/views.hpp"
-#include "fs/terminal.hpp"
+#include "core/base/escape.hpp"
+#include "core/views/views.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/tensor.hpp"
+#include "core/tensors/tensor.hpp"
 
 namespace tensorfs {
 

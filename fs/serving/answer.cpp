@@ -1,4 +1,4 @@
-#include "fs/answer.hpp"
+#include "fs/serving/answer.hpp"
 
 #include <algorithm>
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/content.hpp"
-#include "fs/fuse.hpp"
-#include "fs/generation.hpp"
+#include "core/tensors/content.hpp"
+#include "fs/serving/fuse.hpp"
+#include "fs/serving/generation.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "fs/busy.hpp"
+#include "fs/serving/busy.hpp"
 
 #include <sys/mman.h>
 

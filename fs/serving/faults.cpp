@@ -1,9 +1,9 @@
-#include "fs/faults.hpp"
+#include "fs/serving/faults.hpp"
 
 #include <cerrno>
 
-#include "core/escape.hpp"
-#include "fs/log.hpp"
+#include "core/base/escape.hpp"
+#include "fs/terminal/log.hpp"
 
 namespace tensorfs {
 

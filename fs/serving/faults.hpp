@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/shard.hpp"
+#include "core/tensors/shard.hpp"
 
 namespace tensorfs {
 

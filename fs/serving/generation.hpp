@@ -3,11 +3,11 @@
 #include <atomic>
 #include <cstdint>
 
-#include "fs/busy.hpp"
-#include "fs/faults.hpp"
-#include "fs/options.hpp"
-#include "fs/paging.hpp"
-#include "fs/volume.hpp"
+#include "fs/options/options.hpp"
+#include "fs/serving/busy.hpp"
+#include "fs/serving/faults.hpp"
+#include "fs/serving/paging.hpp"
+#include "fs/volume/volume.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "fs/generations.hpp"
+#include "fs/serving/generations.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -5,7 +5,7 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "fs/generation.hpp"
+#include "fs/serving/generation.hpp"
 
 namespace tensorfs {
 

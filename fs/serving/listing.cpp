@@ -1,4 +1,4 @@
-#include "fs/listing.hpp"
+#include "fs/serving/listing.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
-#include "fs/fuse.hpp"
-#include "fs/generation.hpp"
-#include "fs/served.hpp"
-#include "fs/stat.hpp"
+#include "fs/serving/fuse.hpp"
+#include "fs/serving/generation.hpp"
+#include "fs/serving/served.hpp"
+#include "fs/volume/stat.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "fs/operations.hpp"
+#include "fs/serving/operations.hpp"
 
 #include <linux/limits.h>
 
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "fs/answer.hpp"
-#include "fs/listing.hpp"
-#include "fs/served.hpp"
-#include "fs/xattr.hpp"
+#include "fs/serving/answer.hpp"
+#include "fs/serving/listing.hpp"
+#include "fs/serving/served.hpp"
+#include "fs/volume/xattr.hpp"
 
 namespace tensorfs {
 namespace {

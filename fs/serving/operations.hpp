@@ -1,6 +1,6 @@
 #pragma once
 
-#include "fs/fuse.hpp"
+#include "fs/serving/fuse.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "fs/paging.hpp"
+#include "fs/serving/paging.hpp"
 
 #include <sys/resource.h>
 

@@ -8,17 +8,11 @@
 #include <mutex>
 #include <vector>
 
-#include "core/content.hpp"
-#include "core/shard.hpp"
+#include "core/tensors/content.hpp"
+#include "core/tensors/shard.hpp"
+#include "fs/options/cache_mode.hpp"
 
 namespace tensorfs {
-
-/// Where the system is to keep what was read.
-enum class Cache : std::uint8_t {
-    keep,   // in the shard's pages and in the mount's: who reads the shard itself finds it cached, too
-    once,   // in the mount's pages only
-    direct  // nowhere: each read is answered anew, and the shard's pages are dropped behind it
-};
 
 /// What is done about the shards' pages before and behind each READ. Any thread may call it.
 ///

@@ -6,12 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "fs/denied.hpp"
-#include "fs/generations.hpp"
-#include "fs/options.hpp"
-#include "fs/stat.hpp"
-#include "fs/stats.hpp"
-#include "fs/stats_text.hpp"
+#include "fs/options/options.hpp"
+#include "fs/serving/denied.hpp"
+#include "fs/serving/generations.hpp"
+#include "fs/serving/stats_text.hpp"
+#include "fs/statistics/stats.hpp"
+#include "fs/volume/stat.hpp"
 
 namespace tensorfs {
 

@@ -1,14 +1,14 @@
-#include "fs/stats_text.hpp"
+#include "fs/serving/stats_text.hpp"
 
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "core/escape.hpp"
-#include "core/json_text.hpp"
-#include "fs/memory.hpp"
-#include "fs/served.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/json_text.hpp"
+#include "fs/serving/served.hpp"
+#include "fs/statistics/memory.hpp"
 
 namespace tensorfs {
 namespace {

@@ -1,4 +1,4 @@
-#include "fs/latency.hpp"
+#include "fs/statistics/latency.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "fs/memory.hpp"
+#include "fs/statistics/memory.hpp"
 
 #include <fstream>
 #include <string>

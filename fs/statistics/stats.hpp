@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 
-#include "fs/latency.hpp"
-#include "fs/node.hpp"
+#include "fs/statistics/latency.hpp"
+#include "fs/volume/node.hpp"
 
 namespace tensorfs {
 

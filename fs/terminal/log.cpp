@@ -1,4 +1,4 @@
-#include "fs/log.hpp"
+#include "fs/terminal/log.hpp"
 
 #include <fuse3/fuse_log.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/escape.hpp"
+#include "core/base/escape.hpp"
 
 namespace tensorfs {
 namespace {

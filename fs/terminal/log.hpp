@@ -2,12 +2,9 @@
 
 #include <spdlog/spdlog.h>
 
-#include <cstdint>
+#include "fs/terminal/log_level.hpp"
 
 namespace tensorfs {
-
-/// From what importance on an event is logged.
-enum class LogLevel : std::uint8_t { error, warning, info, debug };
 
 // Logging goes through spdlog's default logger: spdlog::info("…"), from any thread. One line an
 // event; text from a source passes through printable() first; no tensor's content.

@@ -1,4 +1,4 @@
-#include "fs/progress.hpp"
+#include "fs/terminal/progress.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "fs/terminal.hpp"
+#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

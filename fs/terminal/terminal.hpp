@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "fs/exit_code.hpp"
+#include "core/base/error.hpp"
+#include "fs/terminal/exit_code.hpp"
 
 namespace tensorfs {
 

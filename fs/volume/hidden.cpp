@@ -1,11 +1,11 @@
-#include "fs/hidden.hpp"
+#include "fs/volume/hidden.hpp"
 
 #include <algorithm>
 
-#include "core/merged.hpp"
-#include "core/pytorch.hpp"
-#include "core/safetensors.hpp"
-#include "core/views.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
+#include "core/views/merged.hpp"
+#include "core/views/pytorch.hpp"
+#include "core/views/views.hpp"
 
 namespace tensorfs {
 namespace {

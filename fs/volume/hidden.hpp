@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/content.hpp"
-#include "core/model.hpp"
-#include "core/tree.hpp"
-#include "fs/node.hpp"
+#include "core/model/model.hpp"
+#include "core/model/tree.hpp"
+#include "core/tensors/content.hpp"
+#include "fs/volume/node.hpp"
 
 namespace tensorfs {
 

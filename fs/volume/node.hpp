@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/tree.hpp"
+#include "core/model/tree.hpp"
 
 namespace tensorfs {
 

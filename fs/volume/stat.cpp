@@ -1,9 +1,9 @@
-#include "fs/stat.hpp"
+#include "fs/volume/stat.hpp"
 
 #include <algorithm>
 #include <bit>
 
-#include "core/names.hpp"
+#include "core/model/names.hpp"
 
 namespace tensorfs {
 namespace {

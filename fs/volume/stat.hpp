@@ -4,16 +4,10 @@
 #include <sys/statvfs.h>
 #include <sys/types.h>
 
-#include "fs/volume.hpp"
+#include "fs/options/owner.hpp"
+#include "fs/volume/volume.hpp"
 
 namespace tensorfs {
-
-/// Whose the files are, and which permissions are taken from them.
-struct Owner {
-    uid_t uid = 0;
-    gid_t gid = 0;
-    mode_t umask = 0;
-};
 
 /// A node's stat. Files are 0444 and folders 0555 less the umask; a folder has two links and one
 /// for each folder listed in it, size 0 (so that `du --apparent-size` is the tensors' bytes) and,

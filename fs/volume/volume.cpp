@@ -1,10 +1,10 @@
-#include "fs/volume.hpp"
+#include "fs/volume/volume.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "core/suffixed.hpp"
-#include "core/views.hpp"
+#include "core/model/suffixed.hpp"
+#include "core/views/views.hpp"
 
 namespace tensorfs {
 namespace {

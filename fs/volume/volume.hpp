@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "core/content.hpp"
-#include "core/model.hpp"
-#include "core/tree.hpp"
-#include "fs/hidden.hpp"
-#include "fs/node.hpp"
+#include "core/model/model.hpp"
+#include "core/model/tree.hpp"
+#include "core/tensors/content.hpp"
+#include "fs/volume/hidden.hpp"
+#include "fs/volume/node.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "fs/xattr.hpp"
+#include "fs/volume/xattr.hpp"
 
 #include <linux/limits.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <vector>
 
-#include "core/names.hpp"
-#include "core/views.hpp"
+#include "core/model/names.hpp"
+#include "core/views/views.hpp"
 
 namespace tensorfs {
 namespace {

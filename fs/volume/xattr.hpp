@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "fs/volume.hpp"
+#include "fs/volume/volume.hpp"
 
 namespace tensorfs {
 

@@ -51,10 +51,16 @@ install(DIRECTORY systemd/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
 
 # The headers that others include, and those that these include. The rest of core is its own affair.
 set(public_headers
-  content descriptor dtype error escape index layout merged model pytorch safetensors shard source tensor text tree
-  views widen)
-list(TRANSFORM public_headers REPLACE "(.+)" "core/\\1.hpp")
-install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tensorfs/core COMPONENT Development)
+  base/descriptor base/error base/escape base/text
+  tensors/content tensors/dtype tensors/shard tensors/tensor tensors/widen
+  formats/safetensors/safetensors
+  sources/index sources/layout sources/source
+  model/model model/tree
+  views/merged views/pytorch views/views)
+foreach(header ${public_headers})
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES core/${header}.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tensorfs/core/${folder} COMPONENT Development)
+endforeach()
 
 set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tensorfs)
 set_target_properties(tensorfs_core PROPERTIES EXPORT_NAME core)

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "core/safetensors.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
 #include "tests/fuzz/require.hpp"
 
 // An input is eight bytes, the size of the data, little-endian, and the text of a header.

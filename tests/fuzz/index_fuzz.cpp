@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/index.hpp"
+#include "core/sources/index.hpp"
 #include "tests/fuzz/require.hpp"
 
 // An input is the text of an index.

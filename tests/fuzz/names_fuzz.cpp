@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/names.hpp"
-#include "core/tree.hpp"
+#include "core/model/names.hpp"
+#include "core/model/tree.hpp"
 #include "tests/fuzz/require.hpp"
 
 // An input is a byte that chooses the separators and whether there is a component, and names with a

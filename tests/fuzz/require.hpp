@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/error.hpp"
-#include "core/escape.hpp"
+#include "core/base/error.hpp"
+#include "core/base/escape.hpp"
 
 // What the fuzz targets have in common: a promise that does not hold ends the program, by which
 // libFuzzer keeps the input.

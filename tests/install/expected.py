@@ -11,8 +11,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGES = {"Program": "tensorfs", "Development": "libtensorfs-dev"}
 
 PUBLIC_HEADERS = (
-    "content", "descriptor", "dtype", "error", "escape", "index", "layout", "merged", "model", "pytorch", "safetensors",
-    "shard", "source", "tensor", "text", "tree", "views", "widen",
+    "base/descriptor", "base/error", "base/escape", "base/text",
+    "tensors/content", "tensors/dtype", "tensors/shard", "tensors/tensor", "tensors/widen",
+    "formats/safetensors/safetensors",
+    "sources/index", "sources/layout", "sources/source",
+    "model/model", "model/tree",
+    "views/merged", "views/pytorch", "views/views",
 )  # fmt: skip
 
 

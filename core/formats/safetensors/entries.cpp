@@ -1,4 +1,4 @@
-#include "core/header_entries.hpp"
+#include "core/formats/safetensors/entries.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <string>
 #include <tuple>
 
-#include "core/escape.hpp"
-#include "core/json.hpp"
+#include "core/base/escape.hpp"
+#include "core/base/json.hpp"
 
 namespace tensorfs {
 namespace {

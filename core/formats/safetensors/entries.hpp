@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dtype.hpp"
-#include "core/safetensors.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
+#include "core/tensors/dtype.hpp"
 
 namespace tensorfs {
 

@@ -1,4 +1,4 @@
-#include "core/header_rules.hpp"
+#include "core/formats/safetensors/rules.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "core/error.hpp"
+#include "core/base/error.hpp"
 
 namespace tensorfs {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/header_entries.hpp"
-#include "core/safetensors.hpp"
+#include "core/formats/safetensors/entries.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
 
 namespace tensorfs {
 

@@ -1,14 +1,14 @@
-#include "core/safetensors.hpp"
+#include "core/formats/safetensors/safetensors.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "core/error.hpp"
-#include "core/header_entries.hpp"
-#include "core/header_rules.hpp"
-#include "core/json.hpp"
+#include "core/base/error.hpp"
+#include "core/base/json.hpp"
+#include "core/formats/safetensors/entries.hpp"
+#include "core/formats/safetensors/rules.hpp"
 
 namespace tensorfs {
 namespace {

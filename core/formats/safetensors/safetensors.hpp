@@ -33,9 +33,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/shard.hpp"
-#include "core/tensor.hpp"
-#include "core/text.hpp"
+#include "core/base/text.hpp"
+#include "core/tensors/shard.hpp"
+#include "core/tensors/tensor.hpp"
 
 namespace tensorfs {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <iostream>
 
-#include "core/escape.hpp"
-#include "core/model.hpp"
-#include "core/views.hpp"
+#include "core/base/escape.hpp"
+#include "core/model/model.hpp"
+#include "core/views/views.hpp"
 
 using namespace tensorfs;
 
