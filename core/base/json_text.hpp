@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace tensorfs {
 
@@ -11,5 +12,8 @@ template <typename Json>
 std::string json_text(const Json& document, int indent = -1) {
     return document.dump(indent, ' ', true, Json::error_handler_t::replace);
 }
+
+/// `text` as a JSON string, in quotes, by the same rules.
+inline std::string json_string(std::string_view text) { return json_text(nlohmann::json(text)); }
 
 }  // namespace tensorfs

@@ -1,6 +1,7 @@
 #include "core/model/model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <tuple>
 
 #include "core/base/escape.hpp"
+#include "core/base/merge_runs.hpp"
 #include "core/base/parallel.hpp"
 #include "core/base/path.hpp"
 
@@ -42,7 +44,7 @@ public:
         model_.location_ = source_.location;
         model_.notes_ = source_.notes;
         problems_ = source_.problems;
-        read_shards();
+        read_shards(on_problem);
         join();
         sort_by_name();
         choose_tensors();
@@ -60,14 +62,15 @@ private:
         std::uint32_t component;
         std::uint32_t number;  // in the component's shards
         std::optional<Shard> shard;
+        const Format* format;
         Header header;
         std::vector<Problem> problems;
     };
 
-    void read_shards() {
+    void read_shards(OnProblem on_problem) {
         for (std::uint32_t c = 0; c < source_.components.size(); ++c) {
             for (std::uint32_t i = 0; i < source_.components[c].shards.size(); ++i)
-                tasks_.push_back({c, i, {}, {}, {}});
+                tasks_.push_back({c, i, {}, nullptr, {}, {}});
         }
         constexpr std::uint64_t others = 64;  // descriptors for all but the shards
         const bool is_short_of_descriptors = tasks_.size() + others > free_descriptors();
@@ -76,7 +79,13 @@ private:
             const Component& component = source_.components[task.component];
             try {
                 Shard shard(join_path(component.folder, component.shards[task.number]));
-                task.header = read_header(shard, component.name.empty() ? "" : component.name + '/');
+                const std::string prefix = component.name.empty() ? "" : component.name + '/';
+                HeaderOptions options;
+                options.prefix = prefix;
+                options.partial = on_problem == OnProblem::leave_out;
+                task.format = &format_of(shard);
+                task.header = task.format->read_header(shard, options);
+                task.problems = std::move(task.header.problems);
                 if (is_short_of_descriptors) shard.map_and_close();
                 task.shard = std::move(shard);
             } catch (const Error& e) {
@@ -109,7 +118,10 @@ private:
             const std::string& name = component.shards[task.number];
             model_.shard_names_.push_back(join_path(component.name, name));
             model_.shard_paths_.push_back(join_path(absolute_path(component.folder), name));
+            for (const std::string& note : task.header.notes)
+                model_.notes_.push_back(fmt::format("{}: {}", model_.shard_names_.back(), note));
             model_.shards_.push_back(std::move(*task.shard));
+            model_.formats_.push_back(task.format);
             model_.metadata_.push_back(std::move(task.header.metadata));
         }
         tasks_.clear();
@@ -127,12 +139,7 @@ private:
         model_.names_.insert(model_.names_.end(), header.names.begin(), header.names.end());
         model_.dims_.insert(model_.dims_.end(), header.dims.begin(), header.dims.end());
         for (const Tensor& tensor : header.tensors) {
-            const std::string_view name = tensor.full_name();
-            const Shape shape = tensor.shape();
-            model_.tensors_.emplace_back(std::string_view(names + (name.data() - header.names.data()), name.size()),
-                                         static_cast<std::uint16_t>(tensor.prefix()), tensor.dtype(),
-                                         Shape(dims + (shape.data() - header.dims.data()), shape.size()),
-                                         tensor.offset(), tensor.nbytes());
+            model_.tensors_.push_back(tensor.moved(header.names.data(), names, header.dims.data(), dims));
             model_.tensors_.back().set_shard(static_cast<std::uint32_t>(model_.shards_.size()));
         }
         header.tensors = {};
@@ -141,29 +148,12 @@ private:
         header.dims = {};
     }
 
-    /// Each shard's tensors are in order; merges neighbouring runs until one is left.
+    /// Each shard's tensors are in order already.
     void sort_by_name() {
         const std::vector<Tensor>& tensors = model_.tensors_;
-        const auto less = [&](std::uint32_t a, std::uint32_t b) {
+        merge_runs(model_.by_name_, std::move(run_ends_), [&](std::uint32_t a, std::uint32_t b) {
             return std::tuple(tensors[a].full_name(), a) < std::tuple(tensors[b].full_name(), b);
-        };
-        std::vector<std::uint32_t>& order = model_.by_name_;
-        std::vector<std::uint32_t> merged(order.size());
-        std::vector<std::size_t> ends = std::move(run_ends_);
-        while (ends.size() > 1) {
-            const auto end = [&](std::size_t run) {
-                return static_cast<std::ptrdiff_t>(ends[std::min(run, ends.size() - 1)]);
-            };
-            const std::size_t pairs = (ends.size() + 1) / 2;
-            in_parallel(pairs, [&](std::size_t pair) {
-                const std::ptrdiff_t begin = pair == 0 ? 0 : end(2 * pair - 1);
-                std::merge(order.begin() + begin, order.begin() + end(2 * pair), order.begin() + end(2 * pair),
-                           order.begin() + end(2 * pair + 1), merged.begin() + begin, less);
-            });
-            for (std::size_t pair = 0; pair < pairs; ++pair) ends[pair] = static_cast<std::size_t>(end(2 * pair + 1));
-            ends.resize(pairs);
-            order.swap(merged);
-        }
+        });
     }
 
     /// Decides which tensors there are. A component's tensors stand side by side in by_name_, in the
@@ -274,7 +264,8 @@ bool Model::is_same_as(const Model& other) const {
     const auto is_same_shard = [](const Shard& a, const Shard& b) { return a.is_same_file_as(b); };
     const auto is_same_tensor = [](const Tensor& a, const Tensor& b) {
         return a.full_name() == b.full_name() && a.shard() == b.shard() && a.offset() == b.offset() &&
-               a.nbytes() == b.nbytes() && a.dtype() == b.dtype() && std::ranges::equal(a.shape(), b.shape());
+               a.nbytes() == b.nbytes() && a.dtype() == b.dtype() && std::ranges::equal(a.shape(), b.shape()) &&
+               a.is_strided() == b.is_strided() && (!a.is_strided() || std::ranges::equal(a.strides(), b.strides()));
     };
     const auto is_same_problem = [](const Problem& a, const Problem& b) { return to_string(a) == to_string(b); };
     return location_ == other.location_ && shard_paths_ == other.shard_paths_ && shard_names_ == other.shard_names_ &&
@@ -288,6 +279,22 @@ const Tensor* Model::find(std::string_view full_name) const {
                                         [&](std::uint32_t i, auto name) { return tensors_[i].full_name() < name; });
     if (found == by_name_.end() || tensors_[*found].full_name() != full_name) return nullptr;
     return &tensors_[*found];
+}
+
+std::string Model::format_names() const {
+    std::vector<std::string_view> names;
+    for (const Format* format : formats_) {
+        if (std::find(names.begin(), names.end(), format->name) == names.end()) names.push_back(format->name);
+    }
+    return fmt::format("{}", fmt::join(names, ","));
+}
+
+Metadata Model::all_metadata(std::size_t shard) const {
+    if (!has_more(metadata_[shard])) return metadata_[shard];
+    Metadata all = formats_[shard]->read_metadata(shards_[shard]);
+    if (!shards_[shard].is_unchanged())
+        throw Error({Kind::SystemError, shards_[shard].path(), {}, "it was changed since it was opened"});
+    return all;
 }
 
 std::uint64_t Model::parameters() const {

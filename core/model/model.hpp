@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/formats/safetensors/safetensors.hpp"
+#include "core/formats/formats.hpp"
+#include "core/formats/metadata.hpp"
 #include "core/sources/source.hpp"
 #include "core/tensors/shard.hpp"
 #include "core/tensors/tensor.hpp"
@@ -24,7 +25,7 @@ class Model {
 public:
     /// Reads the headers of the source's shards, in parallel, and brings them together. An index
     /// decides which tensors there are: tensors that it does not list, or lists in another shard,
-    /// are left out. Throws Error with everything that is wrong: what Shard and read_header throw,
+    /// are left out. Throws Error with everything that is wrong: what Shard and the format's read_header throw,
     /// MissingTensor, or DuplicateName where two shards have a name and no index decides. With
     /// leave_out, it throws only where no shard is good; of a name in two shards, the first counts.
     static Model load(Source source, OnProblem on_problem = OnProblem::refuse);
@@ -40,8 +41,14 @@ public:
     [[nodiscard]] const std::string& shard_name(std::size_t shard) const { return shard_names_[shard]; }
     /// The path, from the root, of the shard that holds a tensor.
     [[nodiscard]] const std::string& shard_path(const Tensor& tensor) const { return shard_paths_[tensor.shard()]; }
-    /// Each shard's `__metadata__`, in the order of shards().
+    /// The format of a shard.
+    [[nodiscard]] const Format& format(std::size_t shard) const { return *formats_[shard]; }
+    /// The names of the shards' formats, each once, with commas between: almost always one.
+    [[nodiscard]] std::string format_names() const;
+    /// Each shard's metadata, in the order of shards(), without what is too large to be kept.
     [[nodiscard]] const std::vector<Metadata>& metadata() const { return metadata_; }
+    /// One shard's metadata, all of it: read again where some was not kept. Throws Error.
+    [[nodiscard]] Metadata all_metadata(std::size_t shard) const;
 
     /// By shard, and in data order within one.
     [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
@@ -75,6 +82,7 @@ private:
     std::vector<Shard> shards_;
     std::vector<std::string> shard_names_;
     std::vector<std::string> shard_paths_;
+    std::vector<const Format*> formats_;  // of the shards
     std::vector<Metadata> metadata_;
     std::vector<char> names_;          // what the tensors' names are views of
     std::vector<std::uint64_t> dims_;  // what their shapes are views of

@@ -71,11 +71,15 @@ Shard::Shard(std::string path) : path_(std::move(path)) {
     if (!S_ISREG(identity_.st_mode)) throw Error(not_regular(path_, identity_.st_mode));
 }
 
+ssize_t Shard::read_some(std::uint64_t offset, std::span<std::byte> into) const noexcept {
+    return file_ ? ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset))
+                 : copy_mapped(bytes(), offset, into);
+}
+
 void Shard::read(std::uint64_t offset, std::span<char> into) const {
     std::size_t done = 0;
     while (done < into.size()) {
-        const ssize_t got =
-            ::pread(file_.get(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+        const ssize_t got = read_some(offset + done, std::as_writable_bytes(into).subspan(done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw Error(system_problem(path_, "cannot read it", errno));
         if (got == 0) throw Error({Kind::SystemError, path_, {}, "the file became shorter while it was read"});
@@ -105,17 +109,22 @@ void Shard::map_and_close() {
 
 Shard::State Shard::state() const noexcept {
     struct stat now {};
+    const auto is_this_file = [&] { return now.st_dev == identity_.st_dev && now.st_ino == identity_.st_ino; };
     if (file_) {
         if (::fstat(file_.get(), &now) != 0) return State::unreachable;
-    } else if (::stat(path_.c_str(), &now) != 0 || now.st_dev != identity_.st_dev || now.st_ino != identity_.st_ino) {
-        return State::unchanged;  // removed or replaced: what is mapped is out of everybody's reach
+    } else {
+        const bool path_leads_here = ::stat(path_.c_str(), &now) == 0 && is_this_file();
+        // Removed or replaced: nobody else can reach what is mapped, so nobody can change it.
+        if (!path_leads_here) return State::unchanged;
     }
-    const bool same = now.st_dev == identity_.st_dev && now.st_ino == identity_.st_ino &&
-                      now.st_size == identity_.st_size && same_time(now.st_mtim, identity_.st_mtim);
+    // Not the change time: a link, a rename or a chmod sets that, too, and leaves the bytes as they were.
+    const bool same = is_this_file() && now.st_size == identity_.st_size && same_time(now.st_mtim, identity_.st_mtim);
     return same ? State::unchanged : State::changed;
 }
 
 bool Shard::is_same_file_as(const Shard& other) const noexcept {
+    // The change time as well: a reload that finds it different looks again, which costs little, where a writer
+    // that set the modification time back would go unnoticed otherwise.
     const struct stat& a = identity_;
     const struct stat& b = other.identity_;
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size && same_time(a.st_mtim, b.st_mtim) &&
@@ -133,8 +142,7 @@ bool Shard::populate(std::uint64_t offset, std::uint64_t length) const noexcept 
 
 bool Shard::copy(std::uint64_t offset, std::span<std::byte> into) const noexcept {
     while (!into.empty()) {
-        const ssize_t got = file_ ? ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset))
-                                  : copy_mapped(bytes(), offset, into);
+        const ssize_t got = read_some(offset, into);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
         into = into.subspan(static_cast<std::size_t>(got));

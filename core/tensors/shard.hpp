@@ -74,6 +74,8 @@ public:
     void drop_cached(std::uint64_t offset, std::uint64_t length) const noexcept;
 
 private:
+    /// As pread(2).
+    [[nodiscard]] ssize_t read_some(std::uint64_t offset, std::span<std::byte> into) const noexcept;
     int advise(std::uint64_t offset, std::uint64_t length, int advice) const noexcept;
 
     std::string path_;

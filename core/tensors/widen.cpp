@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <numeric>
 
 // Compiled for several processors, of which the one that is there is chosen when the program starts.
 // (Sanitizers cannot be in the code that chooses.)
@@ -159,12 +158,6 @@ bool can_widen(Dtype dtype) {
         case Dtype::BF16: return true;
         default: return false;
     }
-}
-
-Packing packing(Dtype dtype) {
-    const std::size_t width = bits(dtype);
-    const std::size_t group = std::lcm(width, std::size_t{8});
-    return {group / width, group / 8};
 }
 
 void widen(Dtype dtype, const std::byte* packed, std::size_t elements, float* out) {

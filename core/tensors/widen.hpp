@@ -30,14 +30,7 @@ namespace tensorfs {
 /// Whether a type is a float narrower than 32 bits.
 bool can_widen(Dtype dtype);
 
-/// The smallest group of elements that fills whole bytes.
-struct Packing {
-    std::size_t elements;
-    std::size_t nbytes;
-};
-Packing packing(Dtype dtype);
-
-/// Widens `elements` from `packed` into `out`. REQUIRES: can_widen(dtype), whole groups. Any thread
+/// Widens `elements` from `packed` into `out`. REQUIRES: can_widen(dtype), whole blocks. Any thread
 /// may call it.
 void widen(Dtype dtype, const std::byte* packed, std::size_t elements, float* out);
 

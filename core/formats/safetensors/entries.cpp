@@ -9,12 +9,12 @@
 #include "core/base/escape.hpp"
 #include "core/base/json.hpp"
 
-namespace tensorfs {
+namespace tensorfs::safetensors {
 namespace {
 
 class HeaderReader {
 public:
-    HeaderReader(Header& header, std::string_view prefix) : header_(header), prefix_(prefix) {}
+    HeaderReader(Header& header, const HeaderOptions& options) : header_(header), options_(options) {}
 
     std::vector<HeaderEntry> read(const json::Text& text) {
         json::parse_object(text, [&](std::string_view key, json::Value value) {
@@ -22,15 +22,13 @@ public:
                 read_metadata(value);
                 return;
             }
-            // Only in an error's message; taken from storage, since `key` may go with the parse.
-            header_.names.insert(header_.names.end(), prefix_.begin(), prefix_.end());
-            HeaderEntry entry{header_.names.size(), key.size()};
-            header_.names.insert(header_.names.end(), key.begin(), key.end());
+            HeaderEntry entry;
+            add_name(header_, entry, options_.prefix, key);
             try {
                 read_tensor(value, entry);
             } catch (const json::SyntaxError& e) {
-                throw json::SyntaxError("tensor " + in_quotes({header_.names.data() + entry.name_at, entry.name_size}) +
-                                        ": " + e.what());
+                // From storage, since `key` may go with the parse.
+                throw json::SyntaxError("tensor " + in_quotes(name_of(header_, entry)) + ": " + e.what());
             }
             entries_.push_back(entry);
         });
@@ -46,7 +44,10 @@ private:
         value.fields([&](std::string_view key, json::Value item) {
             std::string key_copy(key);
             try {
-                all.emplace_back(std::move(key_copy), item.string(scratch_));
+                const std::string_view text = item.string(scratch_);
+                all.emplace_back(std::move(key_copy), options_.all_metadata || text.size() <= longest_kept_text
+                                                          ? MetadataValue(std::string(text))
+                                                          : MetadataValue(NotKept{}));
             } catch (const json::SyntaxError& e) {
                 throw json::SyntaxError("\"__metadata__\": key " + in_quotes(key) + ": " + e.what());
             }
@@ -132,7 +133,8 @@ private:
 
     static Dtype named_dtype(std::string_view name) {
         const std::optional<Dtype> dtype = parse_dtype(name);
-        if (!dtype) throw json::SyntaxError("dtype " + in_quotes(name) + " is not one of the format's");
+        if (!dtype || is_quantised(*dtype))
+            throw json::SyntaxError("dtype " + in_quotes(name) + " is not one of the format's");
         return *dtype;
     }
 
@@ -161,7 +163,7 @@ private:
     }
 
     Header& header_;
-    std::string_view prefix_;
+    const HeaderOptions& options_;
     std::vector<HeaderEntry> entries_;
     std::string scratch_;
     bool has_metadata_ = false;
@@ -169,8 +171,8 @@ private:
 
 }  // namespace
 
-std::vector<HeaderEntry> read_entries(const json::Text& text, std::string_view prefix, Header& header) {
-    return HeaderReader(header, prefix).read(text);
+std::vector<HeaderEntry> read_entries(const json::Text& text, const HeaderOptions& options, Header& header) {
+    return HeaderReader(header, options).read(text);
 }
 
-}  // namespace tensorfs
+}  // namespace tensorfs::safetensors

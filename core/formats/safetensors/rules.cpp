@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string_view>
-#include <tuple>
 
 #include "core/base/error.hpp"
 
-namespace tensorfs {
+namespace tensorfs::safetensors {
 namespace {
+
+/// Of one element: 4, 6, 8 and so on. The reference counts so, and which error it gives follows from it.
+std::uint64_t bits(Dtype dtype) { return std::uint64_t{block(dtype).nbytes} * 8 / block(dtype).elements; }
 
 class HeaderChecker {
 public:
@@ -25,7 +25,7 @@ public:
           prefix_(prefix) {}
 
     void check() {
-        sort_entries();
+        sort_entries(header_, entries_);
         const std::optional<HeaderEntry> duplicate = drop_all_but_last_of_each_name();
         std::uint64_t end = 0;
         for (const HeaderEntry& entry : entries_) {
@@ -34,32 +34,14 @@ public:
         }
         check_end(end);
         if (duplicate) fail(Kind::DuplicateName, &*duplicate, "the name stands twice in the header");
-        make_tensors();
+        make_tensors(header_, std::move(entries_), data_begin_, prefix_);
     }
 
 private:
-    [[nodiscard]] std::string_view name(const HeaderEntry& entry) const {
-        return {header_.names.data() + entry.name_at, entry.name_size};
-    }
+    [[nodiscard]] std::string_view name(const HeaderEntry& entry) const { return name_of(header_, entry); }
 
     [[noreturn]] void fail(Kind kind, const HeaderEntry* entry, std::string text) const {
         throw Error({kind, path_, entry != nullptr ? std::string(name(*entry)) : std::string(), std::move(text)});
-    }
-
-    /// In data order, and by_name for that. An entry's place in the file is told by where its name is.
-    void sort_entries() {
-        const auto in_data_order = [&](const HeaderEntry& a, const HeaderEntry& b) {
-            return std::tuple(a.begin, a.end, name(a)) < std::tuple(b.begin, b.end, name(b));
-        };
-        if (!std::is_sorted(entries_.begin(), entries_.end(), in_data_order)) {  // most writers keep it
-            std::sort(entries_.begin(), entries_.end(), in_data_order);
-        }
-        header_.by_name.resize(entries_.size());
-        std::iota(header_.by_name.begin(), header_.by_name.end(), 0U);
-        std::sort(header_.by_name.begin(), header_.by_name.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return std::tuple(name(entries_[a]), entries_[a].name_at) <
-                   std::tuple(name(entries_[b]), entries_[b].name_at);
-        });
     }
 
     /// As the reference does, so that rules 6 to 8 give its verdict; answers one that was dropped.
@@ -97,7 +79,7 @@ private:
                 fail(Kind::ValidationOverflow, &entry, "the product of its shape does not fit 64 bits");
             }
         }
-        if (__builtin_mul_overflow(size, std::uint64_t{bits(entry.dtype)}, &size)) {
+        if (__builtin_mul_overflow(size, bits(entry.dtype), &size)) {
             fail(Kind::ValidationOverflow, &entry, "its size in bits does not fit 64 bits");
         }
         if (size % 8 != 0) {
@@ -122,39 +104,6 @@ private:
                  : fmt::format("the header describes {} bytes of data, but {} follow it", data_size, present));
     }
 
-    /// Lets tensors of the same shape share it: a model has many tensors and few shapes.
-    void join_shapes() {
-        constexpr std::size_t most_compared = 16;
-        std::vector<std::uint64_t> joined;
-        std::vector<std::pair<std::size_t, std::size_t>> shapes;  // where in `joined`, and the rank
-        for (HeaderEntry& entry : entries_) {
-            const auto* const dims = header_.dims.data() + entry.dims_at;
-            const auto last = shapes.end() - static_cast<std::ptrdiff_t>(std::min(shapes.size(), most_compared));
-            const auto same = std::find_if(last, shapes.end(), [&](const auto& shape) {
-                return shape.second == entry.rank && std::equal(dims, dims + entry.rank, joined.data() + shape.first);
-            });
-            if (same != shapes.end()) {
-                entry.dims_at = same->first;
-                continue;
-            }
-            entry.dims_at = joined.size();
-            shapes.emplace_back(entry.dims_at, entry.rank);
-            joined.insert(joined.end(), dims, dims + entry.rank);
-        }
-        header_.dims = std::move(joined);
-    }
-
-    void make_tensors() {
-        join_shapes();
-        header_.tensors.reserve(entries_.size());
-        for (const HeaderEntry& entry : entries_) {
-            const std::string_view full_name(header_.names.data() + entry.name_at - prefix_, prefix_ + entry.name_size);
-            header_.tensors.emplace_back(full_name, static_cast<std::uint16_t>(prefix_), entry.dtype,
-                                         Shape(header_.dims.data() + entry.dims_at, entry.rank),
-                                         data_begin_ + entry.begin, entry.end - entry.begin);
-        }
-    }
-
     Header& header_;
     std::vector<HeaderEntry> entries_;
     std::uint64_t data_begin_;
@@ -170,4 +119,4 @@ void check_entries(Header& header, std::vector<HeaderEntry> entries, std::uint64
     HeaderChecker(header, std::move(entries), data_begin, file_size, path, prefix).check();
 }
 
-}  // namespace tensorfs
+}  // namespace tensorfs::safetensors

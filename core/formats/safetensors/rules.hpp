@@ -7,7 +7,7 @@
 #include "core/formats/safetensors/entries.hpp"
 #include "core/formats/safetensors/safetensors.hpp"
 
-namespace tensorfs {
+namespace tensorfs::safetensors {
 
 /// Rules 6 to 9 of safetensors.hpp over the entries of one header, which was read into `header` with a prefix of
 /// `prefix` bytes before each name; makes the header's tensors of them. The data begins at `data_begin` of a file of
@@ -15,4 +15,4 @@ namespace tensorfs {
 void check_entries(Header& header, std::vector<HeaderEntry> entries, std::uint64_t data_begin, std::uint64_t file_size,
                    const std::string& path, std::size_t prefix);
 
-}  // namespace tensorfs
+}  // namespace tensorfs::safetensors

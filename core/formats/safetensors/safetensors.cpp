@@ -9,44 +9,20 @@
 #include "core/base/json.hpp"
 #include "core/formats/safetensors/entries.hpp"
 #include "core/formats/safetensors/rules.hpp"
+#include "core/formats/seems.hpp"
 
-namespace tensorfs {
+namespace tensorfs::safetensors {
 namespace {
 
-/// What a file that is no safetensors file seems to be, for the message; "" where nothing is known.
-std::string_view recognize(std::string_view beginning) {
-    struct Signature {
-        std::string_view bytes, meaning;
-    };
-    static constexpr std::array<Signature, 8> signatures{{
-        {"version https://git-lfs",
-         "this is a git-lfs pointer: the file itself was not downloaded (`git lfs pull` does)"},
-        {"version https://hawser",
-         "this is a git-lfs pointer: the file itself was not downloaded (`git lfs pull` does)"},
-        {"GGUF", "this looks like a GGUF file"},
-        {"PK\x03\x04", "this looks like a zip archive, perhaps a PyTorch checkpoint"},
-        {"\x89HDF", "this looks like an HDF5 file"},
-        {"<!DOCTYPE", "this looks like a web page: the download was answered with an error or a login"},
-        {"<html", "this looks like a web page: the download was answered with an error or a login"},
-        {"{", "this looks like JSON"},
-    }};
-    for (const Signature& signature : signatures) {
-        if (beginning.starts_with(signature.bytes)) return signature.meaning;
-    }
-    return {};
-}
-
 [[noreturn]] void fail_on_length(const Shard& shard, Kind kind, std::string text) {
-    std::string beginning(std::min<std::uint64_t>(shard.size(), 64), '\0');
-    shard.read(0, beginning);
-    if (const std::string_view meaning = recognize(beginning); !meaning.empty())
-        text = fmt::format("{} ({})", meaning, text);
+    if (const std::string seeming = seems_to_be(shard); !seeming.empty()) text = fmt::format("{} ({})", seeming, text);
     throw Error({kind, shard.path(), {}, std::move(text)});
 }
 
 }  // namespace
 
-Header parse_header(const json::Text& text, std::uint64_t file_size, const std::string& path, std::string_view prefix) {
+Header parse_header(const json::Text& text, std::uint64_t file_size, const std::string& path,
+                    const HeaderOptions& options) {
     const std::string_view bytes = text.view();
     if (!simdjson::validate_utf8(bytes.data(), bytes.size())) {
         throw Error({Kind::InvalidHeader, path, {}, "the header is not UTF-8"});
@@ -54,15 +30,15 @@ Header parse_header(const json::Text& text, std::uint64_t file_size, const std::
     Header header;
     std::vector<HeaderEntry> entries;
     try {
-        entries = read_entries(text, prefix, header);
+        entries = read_entries(text, options, header);
     } catch (const json::SyntaxError& e) {
         throw Error({Kind::InvalidHeaderDeserialization, path, {}, std::string("the header: ") + e.what()});
     }
-    check_entries(header, std::move(entries), 8 + bytes.size(), file_size, path, prefix.size());
+    check_entries(header, std::move(entries), 8 + bytes.size(), file_size, path, options.prefix.size());
     return header;
 }
 
-Header read_header(const Shard& shard, std::string_view prefix) {
+Header read_header(const Shard& shard, const HeaderOptions& options) {
     constexpr std::uint64_t length_size = 8;
     if (shard.size() < length_size) {
         fail_on_length(shard, Kind::HeaderTooSmall,
@@ -87,7 +63,13 @@ Header read_header(const Shard& shard, std::string_view prefix) {
     }
     json::Text text(length);
     shard.read(length_size, {text.data(), length});
-    return parse_header(text, shard.size(), shard.path(), prefix);
+    return parse_header(text, shard.size(), shard.path(), options);
 }
 
-}  // namespace tensorfs
+Metadata read_metadata(const Shard& shard) {
+    HeaderOptions options;
+    options.all_metadata = true;
+    return std::move(read_header(shard, options).metadata);
+}
+
+}  // namespace tensorfs::safetensors

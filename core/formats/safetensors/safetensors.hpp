@@ -29,40 +29,26 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/base/text.hpp"
+#include "core/formats/header.hpp"
 #include "core/tensors/shard.hpp"
-#include "core/tensors/tensor.hpp"
 
-namespace tensorfs {
-
-/// A shard's `__metadata__`: each key once, in the order of the file.
-using Metadata = std::vector<std::pair<std::string, std::string>>;
-
-/// A validated header. Movable; the tensors' names and shapes live as long as it does.
-struct Header {
-    std::vector<Tensor> tensors;         // in data order; empty ones that share an offset, by name
-    std::vector<std::uint32_t> by_name;  // positions in tensors, in byte order of the names
-    Metadata metadata;
-
-    std::vector<char> names;          // what the tensors' names are views of
-    std::vector<std::uint64_t> dims;  // what their shapes are views of
-};
+namespace tensorfs::safetensors {
 
 /// The largest header that the format allows, in bytes.
 inline constexpr std::uint64_t max_header_size = 100'000'000;
 
 /// Reads and validates the header of a shard. Throws Error: a kind of the rules above, or
-/// SystemError. Allocates a small multiple of the header's size, after rule 3. `prefix` goes before
-/// the names to make full names; it is at most 65,535 bytes.
-Header read_header(const Shard& shard, std::string_view prefix = {});
+/// SystemError. Allocates a small multiple of the header's size, after rule 3.
+Header read_header(const Shard& shard, const HeaderOptions& options = {});
+
+/// A shard's whole `__metadata__`. Throws as read_header() does.
+Metadata read_metadata(const Shard& shard);
 
 /// Validates a header's text (rules 4 to 9) for a file of `file_size` bytes. `path` is for messages.
 /// Throws Error. REQUIRES: file_size >= 8 + text.view().size().
 Header parse_header(const json::Text& text, std::uint64_t file_size, const std::string& path,
-                    std::string_view prefix = {});
+                    const HeaderOptions& options = {});
 
-}  // namespace tensorfs
+}  // namespace tensorfs::safetensors

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/formats/header.hpp"
+#include "core/tensors/shard.hpp"
+
+namespace tensorfs {
+
+/// How the files of a format are named where they lie in a folder. (What is made of that: layout.hpp.)
+struct FileNames {
+    std::span<const std::string_view> suffixes;  // such as ".safetensors"
+    bool has_index;                              // BASE + the first suffix + ".index.json" names a model's shards
+    std::span<const std::string_view> bases;     // well-known ones; of several models the first of these is meant
+    bool is_joined;                              // single files without an index are one model together
+};
+
+/// A file format that models come in: a row of the table that everything else takes what it knows of formats
+/// from. A new one is a folder beside formats/safetensors, a row in formats.cpp, tests and documentation.
+struct Format {
+    std::string_view name;  // as users see it: user.model.format
+    FileNames files;
+
+    /// Whether a file is of this format, by its first bytes (up to 64, fewer of a shorter file) and, where these
+    /// do not tell, by what it holds. Null for the one that a file is taken for if it is of no other. Throws Error.
+    bool (*is_content)(std::string_view beginning, const Shard& shard);
+
+    /// Reads and validates the header of a file. Throws Error; see the format's own header for its rules.
+    Header (*read_header)(const Shard& shard, const HeaderOptions& options);
+
+    /// Reads all metadata, whatever their size. Throws Error.
+    Metadata (*read_metadata)(const Shard& shard);
+};
+
+/// All formats, in the order in which a folder that holds several is taken for one of them.
+std::span<const Format> formats();
+
+/// The format of a file: by its suffix where that is .safetensors, since the reference implementation reads nothing
+/// else from such a file; by its content otherwise, whatever it is called. Throws Error.
+const Format& format_of(const Shard& shard);
+
+/// The format whose files have such a name; null where none has. The view of a name's suffix tells nothing of
+/// what the file holds.
+const Format* format_named(std::string_view file_name);
+
+}  // namespace tensorfs

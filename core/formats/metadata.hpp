@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tensorfs {
+
+/// Stands for a value that is not kept in memory: an array, or a text of more than `longest_kept_text`. Who
+/// wants it reads the metadata from the shard again (Format::read_metadata).
+struct NotKept {
+    bool operator==(const NotKept&) const = default;
+};
+
+/// An array, as JSON in ASCII.
+struct JsonArray {
+    std::string text;
+    bool operator==(const JsonArray&) const = default;
+};
+
+/// In bytes; as much as an extended attribute can hold.
+inline constexpr std::size_t longest_kept_text = 64 << 10;
+
+/// A value of a file's metadata. Texts may be any bytes.
+using MetadataValue = std::variant<bool, std::int64_t, std::uint64_t, float, double, std::string, JsonArray, NotKept>;
+
+/// What a file says of itself beside its tensors: each key once, in the order of the file.
+using Metadata = std::vector<std::pair<std::string, MetadataValue>>;
+
+/// A value as text: a string as it is, true and false, a number with as many digits as tell it from its
+/// neighbours ("0.1"), NaN and infinities as "nan", "inf" and "-inf", an array as JSON. REQUIRES: it is kept.
+std::string to_string(const MetadataValue& value);
+
+/// The same as JSON in ASCII; numbers that JSON has not are strings ("NaN", "Infinity", "-Infinity").
+/// REQUIRES: it is kept.
+std::string to_json(const MetadataValue& value);
+
+/// Whether a value is not kept.
+bool has_more(const Metadata& metadata);
+
+}  // namespace tensorfs
