@@ -10,6 +10,7 @@
 
 #include "core/base/little_endian.hpp"
 #include "core/formats/safetensors/safetensors.hpp"
+#include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 
 namespace tensorfs {
@@ -18,20 +19,22 @@ namespace {
 constexpr std::uint64_t alignment = 8;  // as the reference's writer pads the header
 
 /// A JSON string as the reference writes it: UTF-8, in which names take the room that they took.
-std::string file_string(std::string_view text) { return nlohmann::json(text).dump(); }
+std::string file_string(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 /// Writes the header's JSON piece by piece: `write(text)`.
 template <typename Write>
 void write_header(const Model& model, const Write& write) {
     std::string_view separator = "{";
-    std::set<std::string_view> keys;
-    for (const Metadata& metadata : model.metadata()) {
-        for (const auto& [key, value] : metadata) {
-            if (!keys.insert(key).second) continue;
+    std::set<std::string> keys;
+    for (std::size_t shard = 0; shard < model.shards().size(); ++shard) {
+        for (const auto& [key, value] : model.all_metadata(shard)) {
+            if (std::holds_alternative<JsonArray>(value) || !keys.insert(key).second) continue;
             write(keys.size() == 1 ? R"({"__metadata__":{)" : ",");
             write(file_string(key));
             write(":");
-            write(file_string(value));
+            write(file_string(to_string(value)));
         }
     }
     if (!keys.empty()) {
@@ -65,7 +68,7 @@ std::uint64_t merged_header_size(const Model& model) {
 
 std::optional<Content> merged_view(const Model& model) {
     const std::uint64_t size = merged_header_size(model);
-    if (size > max_header_size) return std::nullopt;
+    if (size > safetensors::max_header_size) return std::nullopt;
     std::string header;
     header.reserve(sizeof size + size);
     append_little_endian(header, size, sizeof size);

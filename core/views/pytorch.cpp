@@ -125,8 +125,8 @@ std::vector<std::uint64_t> strides_of(Shape shape) {
 /// torch._utils._rebuild_tensor_v2(storage, 0, shape, strides, requires_grad=False, OrderedDict())
 void write_tensor(Pickle& pickle, const Tensor& tensor, std::size_t number) {
     const std::array<std::uint64_t, 1> packed{tensor.nbytes()};
-    const bool is_packed = bits(tensor.dtype()) < 8;
-    const Shape shape = is_packed ? Shape(packed) : tensor.shape();
+    const bool is_flat = is_packed(tensor.dtype());
+    const Shape shape = is_flat ? Shape(packed) : tensor.shape();
 
     pickle.global("torch._utils", "_rebuild_tensor_v2");
     pickle.op(mark);
@@ -135,7 +135,7 @@ void write_tensor(Pickle& pickle, const Tensor& tensor, std::size_t number) {
     pickle.global("torch", storage_class(tensor.dtype()));
     pickle.text(std::to_string(number));
     pickle.remembered_text("cpu");
-    pickle.integer(is_packed ? tensor.nbytes() : tensor.elements());
+    pickle.integer(is_flat ? tensor.nbytes() : tensor.elements());
     pickle.op(make_tuple);
     pickle.op(persistent_id);
     pickle.integer(0);

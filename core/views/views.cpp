@@ -1,15 +1,12 @@
 #include "core/views/views.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "core/base/escape.hpp"
-#include "core/base/json_text.hpp"
 #include "core/tensors/widen.hpp"
 #include "core/views/npy.hpp"
 
@@ -60,8 +57,8 @@ struct Array {
 
     explicit Array(const Tensor& tensor)
         : type(info(tensor.dtype()).numpy), packed{tensor.nbytes()}, shape(tensor.shape()) {
-        if (type.empty()) type = bits(tensor.dtype()) == 16 ? "<u2" : "|u1";
-        if (bits(tensor.dtype()) < 8) shape = packed;
+        if (type.empty()) type = block(tensor.dtype()) == Block{1, 2} ? "<u2" : "|u1";
+        if (is_packed(tensor.dtype())) shape = packed;
     }
     Array(const Array&) = delete;  // the shape may be a view of itself
     Array& operator=(const Array&) = delete;
@@ -73,7 +70,7 @@ constexpr std::string_view wide_type = "<f4";
 
 std::string npy_view_header(const Tensor& tensor, Shape shape) {
     const Array array(tensor);
-    return npy_header(array.type, bits(tensor.dtype()) < 8 ? array.shape : shape);
+    return npy_header(array.type, is_packed(tensor.dtype()) ? array.shape : shape);
 }
 
 std::string f32_view_header(const Tensor& tensor, Shape shape) {
@@ -93,6 +90,8 @@ Content f32_view(const Tensor& tensor) {
     return content;
 }
 
+std::uint64_t raw_view_size(const Tensor& tensor) { return tensor.nbytes(); }
+
 std::uint64_t npy_view_size(const Tensor& tensor) {
     const Array array(tensor);
     return npy_header_size(array.type, array.shape) + tensor.nbytes();
@@ -101,57 +100,6 @@ std::uint64_t npy_view_size(const Tensor& tensor) {
 std::uint64_t f32_view_size(const Tensor& tensor) {
     if (!can_widen(tensor.dtype())) return npy_view_size(tensor);
     return npy_header_size(wide_type, tensor.shape()) + tensor.elements() * sizeof(float);
-}
-
-std::string to_string(Shape shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
-
-std::string json_string(std::string_view text) { return json_text(nlohmann::json(text)); }
-
-std::string tensor_json(const Model& model, const Tensor& tensor, const std::string& path) {
-    return fmt::format(R"({{"name":{},{}"dtype":"{}","shape":{},"shard":{},"offset":{},"nbytes":{}}})",
-                       json_string(tensor.name()), path.empty() ? "" : fmt::format(R"("path":{},)", json_string(path)),
-                       to_string(tensor.dtype()), to_string(tensor.shape()), json_string(model.shard_path(tensor)),
-                       tensor.offset(), tensor.nbytes());
-}
-
-std::string tensors_json(const Model& model, const Tree& tree) {
-    std::string text = "[";
-    std::string_view separator = "\n";
-    std::vector<Tree::Position> ahead{Tree::root};  // depth first, as `find` walks
-    while (!ahead.empty()) {
-        const Tree::Position node = ahead.back();
-        ahead.pop_back();
-        if (tree.is_folder(node)) {
-            const Tree::Folder& folder = tree.folder(node);
-            for (std::uint32_t i = folder.count; i-- > 0;) ahead.push_back(folder.first + i);
-            continue;
-        }
-        text += separator;
-        text += tensor_json(model, model.tensors()[tree.tensor(node)], tree.path(node));
-        separator = ",\n";
-    }
-    return text + "\n]\n";
-}
-
-std::string metadata_json(const Model& model) {
-    nlohmann::ordered_json all = nlohmann::ordered_json::object();
-    for (std::size_t i = 0; i < model.shards().size(); ++i) {
-        nlohmann::ordered_json& one = all[model.shard_name(i)] = nlohmann::ordered_json::object();
-        for (const auto& [key, value] : model.metadata()[i]) one[key] = value;
-    }
-    return json_text(all, 2) + "\n";
-}
-
-std::string problems_json(const Model& model) {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const Problem& problem : model.problems()) {
-        nlohmann::ordered_json& one = all.emplace_back();
-        one["kind"] = to_string(problem.kind);
-        one["path"] = problem.path;
-        if (!problem.tensor.empty()) one["tensor"] = problem.tensor;
-        one["text"] = problem.text;
-    }
-    return json_text(all, 2) + "\n";
 }
 
 }  // namespace tensorfs

@@ -1,18 +1,19 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "core/model/model.hpp"
-#include "core/model/tree.hpp"
 #include "core/tensors/content.hpp"
+#include "core/tensors/tensor.hpp"
 
 namespace tensorfs {
 
-// A view is a function from what a model holds to the content of a file: from a tensor, or from the
-// whole model. They know nothing of who reads the content.
+// A view is a function from what a model holds to the content of a file: from a tensor (here), or from the
+// whole model (merged.hpp, pytorch.hpp, listings.hpp). They know nothing of who reads the content. Which there
+// are, and under which names, stands in view_table.hpp.
 
-/// Where a tensor's elements lie.
+/// Where a tensor's elements lie. REQUIRES: !tensor.is_strided().
 Slice slice_of(const Tensor& tensor);
 
 /// A tensor's full name for files of the whole model, whose names must be UTF-8. A pipeline's folder can
@@ -20,7 +21,7 @@ Slice slice_of(const Tensor& tensor);
 /// result is a view of the tensor's name, or of `storage`.
 std::string_view utf8_name(const Tensor& tensor, std::string& storage);
 
-/// A tensor's elements as they lie in the shard: one slice.
+/// A tensor's elements, row-major and little-endian: one slice, as they lie in the shard, unless they are strided.
 Content raw_view(const Tensor& tensor);
 
 /// A tensor as a NumPy array file (npy.hpp). Types that NumPy lacks are there bit for bit: BF16 as
@@ -35,28 +36,8 @@ std::string npy_view_header(const Tensor& tensor, Shape shape);
 std::string f32_view_header(const Tensor& tensor, Shape shape);
 
 /// The sizes of the views in bytes, without making them.
+std::uint64_t raw_view_size(const Tensor& tensor);
 std::uint64_t npy_view_size(const Tensor& tensor);
 std::uint64_t f32_view_size(const Tensor& tensor);
-
-/// Every tensor, depth first through the tree: a JSON array of objects with `name`, `path` (in `tree`),
-/// `dtype`, `shape`, `shard` (absolute), `offset` and `nbytes`, one on a line.
-std::string tensors_json(const Model& model, const Tree& tree);
-
-/// The shards' `__metadata__`: a JSON object from each shard's name to an object of strings.
-std::string metadata_json(const Model& model);
-
-/// What was left out because it is bad: a JSON array of objects with `kind`, `path`, `tensor` (left
-/// out where the problem is not about one) and `text`.
-std::string problems_json(const Model& model);
-
-/// A shape as "[2,3]", and "[]" for a scalar.
-std::string to_string(Shape shape);
-
-/// `text` as a JSON string, in quotes and in ASCII alone, so that it is safe on a terminal, too.
-/// Bytes that are not UTF-8 become U+FFFD.
-std::string json_string(std::string_view text);
-
-/// One line of tensors_json() without its end; `path` is left out where it is empty.
-std::string tensor_json(const Model& model, const Tensor& tensor, const std::string& path);
 
 }  // namespace tensorfs

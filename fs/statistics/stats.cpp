@@ -7,11 +7,14 @@
 namespace tensorfs {
 namespace {
 
+using namespace std::string_view_literals;
+
 using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, request_kinds> request_names{
     "lookup", "getattr", "open", "opendir", "readdir", "read", "getxattr", "listxattr", "statfs"};
-constexpr std::array<std::string_view, 5> view_names{"tensors", "files", "flat", "npy", "f32"};
+constexpr std::array view_names{"tensors"sv, "files"sv, "flat"sv, "npy"sv, "f32"sv};
+static_assert(view_names.size() == tensor_view_ids);
 
 template <std::size_t size>
 Json by_name(const std::array<std::string_view, size>& names,

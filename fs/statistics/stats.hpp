@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 
+#include "core/views/view_table.hpp"
 #include "fs/statistics/latency.hpp"
 #include "fs/volume/node.hpp"
 
@@ -46,11 +47,9 @@ public:
     [[nodiscard]] nlohmann::ordered_json json() const;
 
 private:
-    static constexpr std::size_t views = 5;
-
     std::array<std::atomic<std::uint64_t>, request_kinds> requests_{};
     std::array<std::atomic<std::uint64_t>, request_kinds> bytes_{};
-    std::array<std::atomic<std::uint64_t>, views> bytes_in_{};
+    std::array<std::atomic<std::uint64_t>, tensor_view_ids> bytes_in_{};  // by view
     std::atomic<std::uint64_t> errors_{0};
     std::atomic<std::uint64_t> looks_{0};
     Latency read_latency_;

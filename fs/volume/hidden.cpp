@@ -1,77 +1,50 @@
 #include "fs/volume/hidden.hpp"
 
 #include <algorithm>
-
-#include "core/formats/safetensors/safetensors.hpp"
-#include "core/views/merged.hpp"
-#include "core/views/pytorch.hpp"
-#include "core/views/views.hpp"
+#include <span>
 
 namespace tensorfs {
 namespace {
 
-Content text(std::string bytes) {
-    Content content;
-    content.add(std::move(bytes));
-    return content;
-}
+Hidden::Entry entry_of(const TensorView& view) { return {view.name, {static_cast<View>(view.id), Tree::root}, true}; }
 
-/// What stands in .tensorfs: the folder of a view, or a file and what makes it. A file's position is
-/// the row's number plus one.
-struct Row {
-    std::string_view name;
-    View view;                                                  // of a folder
-    std::optional<Content> (*make)(const Model&, const Tree&);  // null for a folder
-    bool (*is_possible)(const Model&);                          // null where it always is
-};
+Hidden::Entry entry_of(const ModelView& view) { return {view.name, {View::hidden, view.id}, false}; }
 
-constexpr std::array rows{
-    Row{"f32", View::f32, nullptr, nullptr},
-    Row{"flat", View::flat, nullptr, nullptr},
-    Row{"metadata.json", View::hidden,
-        [](const Model& model, const Tree&) { return std::optional(text(metadata_json(model))); }, nullptr},
-    Row{"model.safetensors", View::hidden, [](const Model& model, const Tree&) { return merged_view(model); },
-        [](const Model& model) { return merged_header_size(model) <= max_header_size; }},
-    Row{"npy", View::npy, nullptr, nullptr},
-    Row{"problems.json", View::hidden,
-        [](const Model& model, const Tree&) { return std::optional(text(problems_json(model))); }, nullptr},
-    Row{"pytorch_model.bin", View::hidden,
-        [](const Model& model, const Tree&) { return std::optional(pytorch_view(model)); }, nullptr},
-    Row{"tensors.json", View::hidden,
-        [](const Model& model, const Tree& tree) { return std::optional(text(tensors_json(model, tree))); }, nullptr},
-};
-static_assert(rows.size() <= Hidden::most_entries);
+/// The first tensor view is the mount's root.
+std::span<const TensorView> folders() { return tensor_views().subspan(1); }
 
-Hidden::Entry entry_of(std::size_t row) {
-    const bool is_folder = rows[row].make == nullptr;
-    const Inode inode =
-        is_folder ? Inode{rows[row].view, Tree::root} : Inode{View::hidden, static_cast<std::uint32_t>(row + 1)};
-    return {rows[row].name, inode, is_folder};
+template <typename Views>
+auto find_in(const Views& views, std::string_view name) {
+    return std::find_if(views.begin(), views.end(), [&](const auto& view) { return view.name == name; });
 }
 
 }  // namespace
 
 const std::vector<Hidden::Entry>& Hidden::entries() const {
     std::call_once(listed_, [&] {
-        for (std::size_t row = 0; row < rows.size(); ++row) {
-            if (rows[row].is_possible == nullptr || rows[row].is_possible(model_)) entries_.push_back(entry_of(row));
+        std::vector<Entry> all;
+        for (const TensorView& view : folders()) all.push_back(entry_of(view));
+        for (const ModelView& view : model_views()) {
+            if (view.is_possible(model_)) all.push_back(entry_of(view));
         }
+        std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+        entries_ = std::move(all);
     });
     return entries_;
 }
 
 std::optional<Hidden::Entry> Hidden::find(std::string_view wanted) const {
-    const auto* const row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.name == wanted; });
-    if (row == rows.end()) return std::nullopt;
-    const Entry entry = entry_of(static_cast<std::size_t>(row - rows.begin()));
-    if (!entry.is_folder && content(entry.inode.position) == nullptr) return std::nullopt;
-    return entry;
+    if (const auto view = find_in(folders(), wanted); view != folders().end()) return entry_of(*view);
+    const auto view = find_in(model_views(), wanted);
+    if (view == model_views().end() || content(view->id) == nullptr) return std::nullopt;
+    return entry_of(*view);
 }
 
 const Content* Hidden::content(std::uint32_t position) const {
-    if (position == 0 || position > rows.size() || rows[position - 1].make == nullptr) return nullptr;
-    Made& made = made_[position - 1];
-    std::call_once(made.once, [&] { made.content = rows[position - 1].make(model_, tree_); });
+    const ModelView* const view = model_view(position);
+    if (view == nullptr) return nullptr;
+    Made& made = made_[position];
+    std::call_once(made.once, [&] { made.content = view->content(model_, tree_); });
     return made.content ? &*made.content : nullptr;
 }
 

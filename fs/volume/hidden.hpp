@@ -10,6 +10,7 @@
 #include "core/model/model.hpp"
 #include "core/model/tree.hpp"
 #include "core/tensors/content.hpp"
+#include "core/views/view_table.hpp"
 #include "fs/volume/node.hpp"
 
 namespace tensorfs {
@@ -19,7 +20,6 @@ namespace tensorfs {
 class Hidden {
 public:
     static constexpr std::string_view name = ".tensorfs";
-    static constexpr std::size_t most_entries = 8;
 
     /// `model` and `tree` must outlive it and stay where they are.
     Hidden(const Model& model, const Tree& tree) : model_(model), tree_(tree) {}
@@ -29,10 +29,11 @@ public:
         Inode inode;
         bool is_folder;
     };
-    /// All there is, in the order of a listing. What cannot be made of this model is left out.
+    /// All there is, in the order of a listing. What cannot be made of this model is left out. Throws Error.
     [[nodiscard]] const std::vector<Entry>& entries() const;
+    /// Throws Error.
     [[nodiscard]] std::optional<Entry> find(std::string_view name) const;
-    /// Of a file; null for a number that none has.
+    /// Of a file, whose position is the view's id; null for a number that none has. Throws Error.
     [[nodiscard]] const Content* content(std::uint32_t position) const;
 
 private:
@@ -43,7 +44,7 @@ private:
 
     const Model& model_;
     const Tree& tree_;
-    mutable std::array<Made, most_entries> made_;
+    mutable std::array<Made, model_view_ids> made_;
     mutable std::once_flag listed_;
     mutable std::vector<Entry> entries_;
 };

@@ -5,17 +5,17 @@
 #include <cstdint>
 
 #include "core/model/tree.hpp"
+#include "core/views/view_table.hpp"
 
 namespace tensorfs {
 
-/// A number in the inode: which way of looking at the model a node belongs to. The order is part of
-/// the inode numbers, so a new one goes to the end; what it means stands in volume.cpp.
+/// A number in the inode: which view of the model a node belongs to (view_table.hpp has the views' ids).
 enum class View : std::uint8_t {
-    raw,     // the tree itself: what the mount's root shows
-    hidden,  // the folder .tensorfs and the files in it
-    flat,    // .tensorfs/flat: the raw tensors in one folder, by full name
-    npy,     // .tensorfs/npy: the tree again, each file a NumPy array
-    f32,     // .tensorfs/f32: the same, with narrow floats widened
+    raw = 0,                  // the tree itself: what the mount's root shows
+    hidden = hidden_view_id,  // the folder .tensorfs and the files in it
+    flat = 2,
+    npy = 3,
+    f32 = 4,
 };
 
 /// Which node of a model: a view, and a position in what it numbers.

@@ -8,7 +8,7 @@
 namespace tensorfs {
 namespace {
 
-constexpr std::uint64_t block = 512;
+constexpr std::uint64_t stat_block = 512;
 constexpr std::uint64_t largest_read = 1 << 20;
 
 /// What a listing of `entries` names is likely to need, as a power of two: the C library allocates
@@ -29,7 +29,7 @@ struct stat to_stat(const Node& node, const Owner& owner, std::uint16_t generati
     out.st_uid = owner.uid;
     out.st_gid = owner.gid;
     out.st_size = static_cast<off_t>(node.nbytes);
-    out.st_blocks = static_cast<blkcnt_t>((node.nbytes + block - 1) / block);
+    out.st_blocks = static_cast<blkcnt_t>((node.nbytes + stat_block - 1) / stat_block);
     out.st_blksize = static_cast<blksize_t>(node.is_folder ? listing_size(node.entries) : largest_read);
     out.st_atim = out.st_mtim = out.st_ctim = node.modified;
     return out;
@@ -38,7 +38,7 @@ struct stat to_stat(const Node& node, const Owner& owner, std::uint16_t generati
 struct statvfs to_statvfs(const Volume& volume) {
     struct statvfs out {};
     out.f_bsize = largest_read;
-    out.f_frsize = block;
+    out.f_frsize = stat_block;
     out.f_blocks = volume.blocks();
     out.f_files = volume.tree().size();
     out.f_namemax = max_segment;

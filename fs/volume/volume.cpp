@@ -4,55 +4,34 @@
 #include <utility>
 
 #include "core/model/suffixed.hpp"
-#include "core/views/views.hpp"
+#include "core/views/view_table.hpp"
 
 namespace tensorfs {
 namespace {
 
-constexpr std::uint64_t block = 512;
+constexpr std::uint64_t stat_block = 512;
 
-constexpr std::string_view npy_ending = ".npy";
+const TensorView* view_of(View view) { return tensor_view(static_cast<std::uint8_t>(view)); }
 
-/// What a view puts behind the names of files.
-std::string_view ending_of(View view) { return view == View::npy || view == View::f32 ? npy_ending : ""; }
-
-std::uint64_t size_in(View view, const Tensor& tensor) {
-    switch (view) {
-        case View::npy: return npy_view_size(tensor);
-        case View::f32: return f32_view_size(tensor);
-        default: return tensor.nbytes();
-    }
-}
-
-Content content_in(View view, const Tensor& tensor) {
-    switch (view) {
-        case View::npy: return npy_view(tensor);
-        case View::f32: return f32_view(tensor);
-        default: return raw_view(tensor);
-    }
-}
+/// What a view puts behind the names of files. REQUIRES: it shows tensors.
+std::string_view ending_of(View view) { return view_of(view)->ending; }
 
 }  // namespace
 
 Volume::Volume(Model model, std::string_view separators)
     : model_(std::move(model)), tree_(model_, separators), hidden_(model_, tree_) {
-    for (const Tensor& tensor : model_.tensors()) blocks_ += (tensor.nbytes() + block - 1) / block;
+    for (const Tensor& tensor : model_.tensors()) blocks_ += (tensor.nbytes() + stat_block - 1) / stat_block;
 }
 
 timespec Volume::newest() const { return model_.shards()[tree_.folder(Tree::root).newest].modified(); }
 
 const Tree* Volume::tree_of(View view) const {
-    switch (view) {
-        case View::raw:
-        case View::npy:
-        case View::f32: return &tree_;
-        case View::hidden: return nullptr;
-        case View::flat:
-            // The rules that make the tree also make one flat folder, if nothing separates.
-            std::call_once(flat_once_, [&] { flat_ = std::make_unique<const Tree>(model_, ""); });
-            return flat_.get();
-    }
-    return nullptr;
+    const TensorView* const found = view_of(view);
+    if (found == nullptr) return nullptr;
+    if (!found->is_flat) return &tree_;
+    // The rules that make the tree also make one flat folder, if nothing separates.
+    std::call_once(flat_once_, [&] { flat_ = std::make_unique<const Tree>(model_, ""); });
+    return flat_.get();
 }
 
 Node Volume::tree_node(View view, const Tree& tree, Tree::Position position) const {
@@ -67,7 +46,7 @@ Node Volume::tree_node(View view, const Tree& tree, Tree::Position position) con
         node.sums = &folder;
     } else {
         node.tensor = &model_.tensors()[tree.tensor(position)];
-        node.nbytes = size_in(view, *node.tensor);
+        node.nbytes = view_of(view)->nbytes(*node.tensor);
         node.modified = model_.shards()[node.tensor->shard()].modified();
     }
     return node;
@@ -131,7 +110,7 @@ Volume::Entry Volume::entry(Inode folder, std::uint32_t index, std::string& stor
 
 const Content& Volume::content(const Node& node, Content& storage) const {
     if (node.tensor == nullptr) return *hidden_.content(node.inode.position);
-    return storage = content_in(node.inode.view, *node.tensor);
+    return storage = view_of(node.inode.view)->content(*node.tensor);
 }
 
 }  // namespace tensorfs

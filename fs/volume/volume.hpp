@@ -16,7 +16,8 @@ namespace tensorfs {
 
 /// A mounted model as a namespace: which nodes there are, how they hang together and what they
 /// hold. Any number of threads may ask. Nothing throws but what needs made bytes (node() and
-/// lookup() of a file in .tensorfs, content()): std::bad_alloc.
+/// lookup() of a file in .tensorfs, content()): std::bad_alloc, and Error where a shard has to be read
+/// again for them and cannot be.
 class Volume {
 public:
     /// Takes a model that is mapped. `separators`: see names.hpp.

@@ -6,11 +6,17 @@
 #include <array>
 #include <vector>
 
+#include "core/formats/metadata.hpp"
 #include "core/model/names.hpp"
-#include "core/views/views.hpp"
+#include "core/views/listings.hpp"
 
 namespace tensorfs {
 namespace {
+
+// What is there to be read, and what is listed besides: tools that copy attributes fail on values that the
+// filesystem they copy to does not take (ext4: what fits one block), and keep what changes with each look.
+constexpr std::size_t longest_value = 64 << 10;
+constexpr std::size_t longest_listed_value = 2 << 10;
 
 constexpr std::string_view metadata_prefix = "user.model.metadata.";
 
@@ -18,31 +24,44 @@ constexpr std::string_view metadata_prefix = "user.model.metadata.";
 template <typename Subject>
 struct Attribute {
     std::string_view name;
-    std::string (*value)(const Volume&, const Subject&);
+    std::optional<std::string> (*value)(const Volume&, const Subject&);  // nothing where it has none
 };
 
 constexpr std::array<Attribute<Tensor>, 6> of_tensor{{
-    {"user.tensor.dtype", [](const Volume&, const Tensor& t) { return std::string(to_string(t.dtype())); }},
-    {"user.tensor.name", [](const Volume&, const Tensor& t) { return std::string(t.name()); }},
-    {"user.tensor.nbytes", [](const Volume&, const Tensor& t) { return std::to_string(t.nbytes()); }},
-    {"user.tensor.offset", [](const Volume&, const Tensor& t) { return std::to_string(t.offset()); }},
-    {"user.tensor.shape", [](const Volume&, const Tensor& t) { return to_string(t.shape()); }},
-    {"user.tensor.shard", [](const Volume& v, const Tensor& t) { return v.model().shard_path(t); }},
+    {"user.tensor.dtype",
+     [](const Volume&, const Tensor& t) { return std::optional(std::string(to_string(t.dtype()))); }},
+    {"user.tensor.name", [](const Volume&, const Tensor& t) { return std::optional(std::string(t.name())); }},
+    {"user.tensor.nbytes", [](const Volume&, const Tensor& t) { return std::optional(std::to_string(t.nbytes())); }},
+    {"user.tensor.offset",
+     [](const Volume&, const Tensor& t) {
+         return t.is_strided() ? std::nullopt : std::optional(std::to_string(t.offset()));
+     }},
+    {"user.tensor.shape", [](const Volume&, const Tensor& t) { return std::optional(to_string(t.shape())); }},
+    {"user.tensor.shard",
+     [](const Volume& v, const Tensor& t) {
+         return t.is_strided() ? std::nullopt : std::optional(v.model().shard_path(t));
+     }},
 }};
 
 constexpr std::array<Attribute<Tree::Folder>, 3> of_folder{{
-    {"user.tensor.count", [](const Volume&, const Tree::Folder& f) { return std::to_string(f.tensors); }},
-    {"user.tensor.nbytes", [](const Volume&, const Tree::Folder& f) { return std::to_string(f.nbytes); }},
-    {"user.tensor.parameters", [](const Volume&, const Tree::Folder& f) { return std::to_string(f.parameters); }},
+    {"user.tensor.count",
+     [](const Volume&, const Tree::Folder& f) { return std::optional(std::to_string(f.tensors)); }},
+    {"user.tensor.nbytes",
+     [](const Volume&, const Tree::Folder& f) { return std::optional(std::to_string(f.nbytes)); }},
+    {"user.tensor.parameters",
+     [](const Volume&, const Tree::Folder& f) { return std::optional(std::to_string(f.parameters)); }},
 }};
 
-constexpr std::array<Attribute<Tree::Folder>, 5> of_root{{
-    {"user.model.nbytes", [](const Volume&, const Tree::Folder& f) { return std::to_string(f.nbytes); }},
-    {"user.model.parameters", [](const Volume&, const Tree::Folder& f) { return std::to_string(f.parameters); }},
+constexpr std::array<Attribute<Tree::Folder>, 6> of_root{{
+    {"user.model.format", [](const Volume& v, const Tree::Folder&) { return std::optional(v.model().format_names()); }},
+    {"user.model.nbytes", [](const Volume&, const Tree::Folder& f) { return std::optional(std::to_string(f.nbytes)); }},
+    {"user.model.parameters",
+     [](const Volume&, const Tree::Folder& f) { return std::optional(std::to_string(f.parameters)); }},
     {"user.model.shards",
-     [](const Volume& v, const Tree::Folder&) { return std::to_string(v.model().shards().size()); }},
-    {"user.model.source", [](const Volume& v, const Tree::Folder&) { return v.model().location(); }},
-    {"user.model.tensors", [](const Volume&, const Tree::Folder& f) { return std::to_string(f.tensors); }},
+     [](const Volume& v, const Tree::Folder&) { return std::optional(std::to_string(v.model().shards().size())); }},
+    {"user.model.source", [](const Volume& v, const Tree::Folder&) { return std::optional(v.model().location()); }},
+    {"user.model.tensors",
+     [](const Volume&, const Tree::Folder& f) { return std::optional(std::to_string(f.tensors)); }},
 }};
 
 template <typename Subject, std::size_t size>
@@ -54,13 +73,14 @@ std::optional<std::string> find_in(const std::array<Attribute<Subject>, size>& t
     return found->value(volume, subject);
 }
 
-/// Attribute names and values of the shards' metadata, in the order in which they are listed.
-std::vector<std::pair<std::string, std::string_view>> metadata_attributes(const Model& model) {
-    std::vector<std::pair<std::string, std::string_view>> all;
+/// Names of attributes, and the metadata's values for them, in the order in which they are listed.
+std::vector<std::pair<std::string, const MetadataValue*>> metadata_attributes(const Model& model) {
+    std::vector<std::pair<std::string, const MetadataValue*>> all;
     for (const Metadata& metadata : model.metadata()) {
         for (const auto& [key, value] : metadata) {
             std::string name = std::string(metadata_prefix) + escape_segment(key);
-            if (name.size() <= XATTR_NAME_MAX && !key.empty()) all.emplace_back(std::move(name), value);
+            if (name.size() <= XATTR_NAME_MAX && !key.empty() && !std::holds_alternative<NotKept>(value))
+                all.emplace_back(std::move(name), &value);
         }
     }
     const auto by_name = [](const auto& a, const auto& b) { return a.first < b.first; };
@@ -86,7 +106,9 @@ std::optional<std::string> xattr(const Volume& volume, const Node& node, std::st
     if (auto value = find_in(of_root, name, volume, *node.sums)) return value;
     if (!name.starts_with(metadata_prefix)) return std::nullopt;
     for (const auto& [attribute, value] : metadata_attributes(volume.model())) {
-        if (attribute == name) return std::string(value);
+        if (attribute != name) continue;
+        std::string text = to_string(*value);
+        return text.size() <= longest_value ? std::optional(std::move(text)) : std::nullopt;
     }
     return std::nullopt;
 }
@@ -94,7 +116,10 @@ std::optional<std::string> xattr(const Volume& volume, const Node& node, std::st
 std::string xattr_names(const Volume& volume, const Node& node) {
     std::string list;
     if (node.tensor != nullptr) {
-        for (const auto& attribute : of_tensor) append_name(list, attribute.name);
+        for (const auto& attribute : of_tensor) {
+            const std::optional<std::string> value = attribute.value(volume, *node.tensor);
+            if (value && value->size() <= longest_listed_value) append_name(list, attribute.name);
+        }
     }
     if (node.sums != nullptr) {
         if (node.inode == Inode{}) {
@@ -102,8 +127,9 @@ std::string xattr_names(const Volume& volume, const Node& node) {
         }
         for (const auto& attribute : of_folder) append_name(list, attribute.name);
         if (node.inode == Inode{}) {
-            append_name(list, stats_attribute);
-            for (const auto& [attribute, value] : metadata_attributes(volume.model())) append_name(list, attribute);
+            for (const auto& [attribute, value] : metadata_attributes(volume.model())) {
+                if (to_string(*value).size() <= longest_listed_value) append_name(list, attribute);
+            }
         }
     }
     return list;
