@@ -76,7 +76,7 @@ TEST_CASE("a file that is to be refused is refused, for the reference's reason")
     for (const Case& one : cases) {
         if (one.is_good) continue;
         INFO(one.path);
-        const auto problems = problems_of([&] { read_header(Shard(one.path)); });
+        const auto problems = problems_of([&] { safetensors::read_header(Shard(one.path)); });
         CHECK(kinds(problems) == (one.kind.empty() ? "DuplicateName" : one.kind) + ' ');
     }
 }
@@ -88,7 +88,7 @@ TEST_CASE("a file that is to be accepted is read as the reference reads it") {
         if (!one.is_good) continue;
         INFO(one.path);
         Header header;
-        const auto problems = problems_of([&] { header = read_header(Shard(one.path)); });
+        const auto problems = problems_of([&] { header = safetensors::read_header(Shard(one.path)); });
         CHECK(kinds(problems) == "");
         Json tensors = Json::array();
         for (const Tensor& tensor : header.tensors) tensors.push_back(described(tensor));

@@ -313,7 +313,7 @@ TEST_CASE("a content of all kinds, made at random, reads as its segments do") {
                     break;
                 default: {
                     const Dtype dtype = narrow[random() % narrow.size()];
-                    const Slice slice{shard, offset, nbytes / packing(dtype).nbytes * packing(dtype).nbytes};
+                    const Slice slice{shard, offset, nbytes / block(dtype).nbytes * block(dtype).nbytes};
                     content.add_widened(slice, dtype);
                     whole += files.widened(slice, dtype);
                     break;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"

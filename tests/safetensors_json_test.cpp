@@ -9,7 +9,7 @@ using namespace tensorfs::tests;
 namespace {
 
 std::vector<Problem> problems_in(std::string_view header, std::uint64_t data_size) {
-    return problems_of([&] { parse_header(json::Text(header), 8 + header.size() + data_size, "m"); });
+    return problems_of([&] { safetensors::parse_header(json::Text(header), 8 + header.size() + data_size, "m"); });
 }
 
 /// Whether a tensor that is described so is accepted; if not, whether it is refused as it should be:
@@ -31,7 +31,7 @@ bool accepts_metadata(std::string_view metadata) {
 
 Metadata metadata_of(std::string_view metadata) {
     const std::string header = "{\"__metadata__\":" + std::string(metadata) + "}";
-    return parse_header(json::Text(header), 8 + header.size(), "m").metadata;
+    return safetensors::parse_header(json::Text(header), 8 + header.size(), "m").metadata;
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ TEST_CASE("metadata keeps each key once, with its last value, in the order of th
 TEST_CASE("a name may be any text, the empty one included") {
     const std::string header =
         R"({"":["U8",[0],[0,0]],"a\u0000b":["U8",[0],[0,0]],"../\ud83e\udd17":["U8",[0],[0,0]]})";
-    const Header read = parse_header(json::Text(header), 8 + header.size(), "m");
+    const Header read = safetensors::parse_header(json::Text(header), 8 + header.size(), "m");
     REQUIRE(read.tensors.size() == 3);  // empty, so in the order of their names
     CHECK(read.tensors[0].name().empty());
     CHECK(read.tensors[1].name() == "../\U0001F917");

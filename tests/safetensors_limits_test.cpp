@@ -44,7 +44,7 @@ void write_sparse(const std::string& path, std::string_view bytes, std::uint64_t
 /// The times that reading this header needs its size in memory.
 std::size_t cost(const std::string& header, std::uint64_t data_size) {
     const json::Text text(header);
-    return memory_of([&] { parse_header(text, 8 + header.size() + data_size, "m"); }) / header.size();
+    return memory_of([&] { safetensors::parse_header(text, 8 + header.size() + data_size, "m"); }) / header.size();
 }
 
 constexpr std::size_t megabyte = 1 << 20;
@@ -80,7 +80,7 @@ TEST_CASE("a header of exactly 100,000,000 bytes is accepted") {
         REQUIRE(out.flush());
     }
     REQUIRE(std::filesystem::file_size(path) == 100'000'008);
-    CHECK(problems_of([&] { CHECK(read_header(Shard(path)).tensors.empty()); }).empty());
+    CHECK(problems_of([&] { CHECK(safetensors::read_header(Shard(path)).tensors.empty()); }).empty());
 }
 
 TEST_CASE("a header of 100,000,001 bytes is refused, though the file has them, and is not read") {
@@ -88,18 +88,19 @@ TEST_CASE("a header of 100,000,001 bytes is refused, though the file has them, a
     write_sparse(folder / "m.safetensors", length(100'000'001) + "{}", 100'000'009);
     std::vector<Problem> problems;
     const std::size_t memory =
-        memory_of([&] { problems = problems_of([&] { read_header(Shard(folder / "m.safetensors")); }); });
+        memory_of([&] { problems = problems_of([&] { safetensors::read_header(Shard(folder / "m.safetensors")); }); });
     CHECK(kinds(problems) == "HeaderTooLarge ");
     CHECK(memory < megabyte);
 }
 
 TEST_CASE("nothing is allocated for a header that the file does not have") {
     const TemporaryFolder folder;
-    for (const std::uint64_t claimed : {std::uint64_t{99'999'999}, max_header_size, UINT64_MAX, UINT64_MAX / 2}) {
+    for (const std::uint64_t claimed :
+         {std::uint64_t{99'999'999}, safetensors::max_header_size, UINT64_MAX, UINT64_MAX / 2}) {
         write_file(folder / "m.safetensors", length(claimed) + "{}");
         std::vector<Problem> problems;
-        const std::size_t memory =
-            memory_of([&] { problems = problems_of([&] { read_header(Shard(folder / "m.safetensors")); }); });
+        const std::size_t memory = memory_of(
+            [&] { problems = problems_of([&] { safetensors::read_header(Shard(folder / "m.safetensors")); }); });
         CHECK(problems.size() == 1);
         CHECK(memory < megabyte);
     }
@@ -111,7 +112,7 @@ TEST_CASE("the data is not read, however much there is") {
     write_sparse(folder / "m.safetensors", length(header.size()) + header,
                  8 + header.size() + (std::uint64_t{1} << 40));
     const std::size_t memory = memory_of([&] {
-        const Header read = read_header(Shard(folder / "m.safetensors"));
+        const Header read = safetensors::read_header(Shard(folder / "m.safetensors"));
         REQUIRE(read.tensors.size() == 1);
         CHECK(read.tensors[0].nbytes() == std::uint64_t{1} << 40);
     });

@@ -13,7 +13,7 @@ namespace {
 std::string verdict(std::string_view file) {
     const TemporaryFolder folder;
     write_file(folder / "m.safetensors", file);
-    const auto problems = problems_of([&] { read_header(Shard(folder / "m.safetensors")); });
+    const auto problems = problems_of([&] { safetensors::read_header(Shard(folder / "m.safetensors")); });
     if (problems.empty()) return {};
     CHECK(problems.size() == 1);
     CHECK(problems[0].path == folder / "m.safetensors");
@@ -39,7 +39,7 @@ TEST_CASE("tensors come in data order, with offsets from the file's start") {
     const std::string header = R"({"b":{"dtype":"F16","shape":[2,3],"data_offsets":[4,16]},"__metadata__":{"k":"v"},)"
                                R"("a":{"data_offsets":[0,4],"shape":[],"dtype":"F32","more":[{}]}})";
     write_file(folder / "m.safetensors", safetensors_file(header, std::string(16, 'x')));
-    const Header read = read_header(Shard(folder / "m.safetensors"));
+    const Header read = safetensors::read_header(Shard(folder / "m.safetensors"));
     REQUIRE(read.tensors.size() == 2);
     const Tensor& a = read.tensors[0];
     const Tensor& b = read.tensors[1];
@@ -68,7 +68,7 @@ TEST_CASE("elements narrower than a byte are counted in bits") {
     const TemporaryFolder folder;
     write_file(folder / "m.safetensors",
                safetensors_file({{"four", "F4", {3, 2}, "abc"}, {"six", "F6_E2M3", {4}, "def"}}));
-    const Header read = read_header(Shard(folder / "m.safetensors"));
+    const Header read = safetensors::read_header(Shard(folder / "m.safetensors"));
     REQUIRE(read.tensors.size() == 2);
     CHECK(read.tensors[0].elements() == 6);
     CHECK(read.tensors[1].elements() == 4);

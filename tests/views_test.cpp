@@ -1,4 +1,5 @@
 #include "core/views/views.hpp"
+#include "core/views/listings.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -7,6 +7,7 @@
 #include "core/base/escape.hpp"
 #include "core/tensors/content.hpp"
 #include "core/tensors/widen.hpp"
+#include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/printing/array_text.hpp"
@@ -16,7 +17,7 @@
 namespace tensorfs {
 namespace {
 
-constexpr std::size_t block = 4 << 20;
+constexpr std::size_t buffer_size = 4 << 20;
 
 /// A tensor's elements, raw or widened, without a header.
 struct Elements {
@@ -29,7 +30,7 @@ struct Elements {
             size = sizeof(float);
         } else {
             content.add(slice_of(tensor));
-            size = bits(tensor.dtype()) / 8;
+            size = block(tensor.dtype()).nbytes;
         }
     }
 };
@@ -39,7 +40,7 @@ class Output {
 public:
     void write(std::span<const std::byte> bytes) {
         buffer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-        if (buffer_.size() >= block) flush();
+        if (buffer_.size() >= buffer_size) flush();
     }
     void flush() {
         print(buffer_);
@@ -51,9 +52,9 @@ private:
 };
 
 void write_bytes(const Model& model, std::uint64_t begin, std::uint64_t nbytes, const Content& content, Output& out) {
-    std::vector<std::byte> buffer(std::min<std::uint64_t>(nbytes, block));
+    std::vector<std::byte> buffer(std::min<std::uint64_t>(nbytes, buffer_size));
     for (std::uint64_t done = 0; done < nbytes; done += buffer.size()) {
-        buffer.resize(std::min<std::uint64_t>(nbytes - done, block));
+        buffer.resize(std::min<std::uint64_t>(nbytes - done, buffer_size));
         read_range(content, begin + done, buffer, model.shards());
         out.write(buffer);
     }
@@ -67,7 +68,7 @@ void write_selection(const Model& model, const Elements& elements, const Selecti
             write_bytes(model, run.first * elements.size, run.count * elements.size, elements.content, out);
             return;
         }
-        if (run.step > block / elements.size) {  // too far apart to read what is between
+        if (run.step > buffer_size / elements.size) {  // too far apart to read what is between
             buffer.resize(elements.size);
             for (std::uint64_t i = 0; i < run.count; i += std::min(run.step, run.count - i)) {
                 read_range(elements.content, (run.first + i) * elements.size, buffer, model.shards());
@@ -76,7 +77,7 @@ void write_selection(const Model& model, const Elements& elements, const Selecti
             return;
         }
         // Read in stretches, of which every step-th element is taken.
-        const std::uint64_t stretch = block / elements.size / run.step * run.step;
+        const std::uint64_t stretch = buffer_size / elements.size / run.step * run.step;
         for (std::uint64_t done = 0; done < run.count; done += stretch) {
             buffer.resize(std::min(stretch, run.count - done) * elements.size);
             read_range(elements.content, (run.first + done) * elements.size, buffer, model.shards());
@@ -103,18 +104,18 @@ std::vector<Element> read_shown(const Model& model, const Tensor& tensor, const 
     return elements_of(tensor.dtype(), bytes);
 }
 
-enum class Format : std::uint8_t { raw, npy, f32, text };
+enum class OutputFormat : std::uint8_t { raw, npy, f32, text };
 
 struct NamedFormat {
     std::string_view name;
-    Format format;
+    OutputFormat format;
 };
 constexpr std::array<NamedFormat, 4> formats{
-    {{"raw", Format::raw}, {"npy", Format::npy}, {"f32", Format::f32}, {"text", Format::text}}};
+    {{"raw", OutputFormat::raw}, {"npy", OutputFormat::npy}, {"f32", OutputFormat::f32}, {"text", OutputFormat::text}}};
 
-Format format_named(const std::string& name) {
+OutputFormat format_named(const std::string& name) {
     // What is meant for programs would only garble a terminal.
-    if (name.empty()) return ::isatty(STDOUT_FILENO) == 1 ? Format::text : Format::raw;
+    if (name.empty()) return ::isatty(STDOUT_FILENO) == 1 ? OutputFormat::text : OutputFormat::raw;
     const auto* const found =
         std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.name == name; });
     if (found != formats.end()) return found->format;
@@ -148,17 +149,17 @@ void write_text(const Model& model, const Tensor& tensor, const Selection& selec
     print(array_text(tensor.dtype(), selection.shape(), shown, read_shown(model, tensor, selection, shown)) + "\n");
 }
 
-void write_binary(const Model& model, const Tensor& tensor, const Selection& selection, Format format) {
-    const bool is_widened = format == Format::f32 && can_widen(tensor.dtype());
-    if (bits(tensor.dtype()) < 8 && !is_widened && !selection.is_all()) {
+void write_binary(const Model& model, const Tensor& tensor, const Selection& selection, OutputFormat format) {
+    const bool is_widened = format == OutputFormat::f32 && can_widen(tensor.dtype());
+    if (is_packed(tensor.dtype()) && !is_widened && !selection.is_all()) {
         throw Failure(ExitCode::usage, fmt::format("{} elements are no whole bytes: a slice of them needs --format f32 "
                                                    "or text",
                                                    to_string(tensor.dtype())));
     }
     Output out;
-    if (format != Format::raw) {
-        const std::string header = format == Format::npy ? npy_view_header(tensor, selection.shape())
-                                                         : f32_view_header(tensor, selection.shape());
+    if (format != OutputFormat::raw) {
+        const std::string header = format == OutputFormat::npy ? npy_view_header(tensor, selection.shape())
+                                                               : f32_view_header(tensor, selection.shape());
         out.write(std::as_bytes(std::span(header)));
     }
     const Elements elements(tensor, is_widened);
@@ -188,7 +189,7 @@ ExitCode run_cat(const Arguments& arguments) {
         ->type_name("SLICE");
     if (!parse(*app, arguments)) return ExitCode::ok;
 
-    const Format format = format_named(format_name);
+    const OutputFormat format = format_named(format_name);
     Model model = source.load();
     model.map();
     const Tensor* const tensor = find_tensor(model, name);
@@ -197,7 +198,7 @@ ExitCode run_cat(const Arguments& arguments) {
                                                        printable(name), printable(source.path)));
     }
     const Selection selection = slice.empty() ? Selection(tensor->shape()) : Selection(tensor->shape(), slice);
-    if (format == Format::text) {
+    if (format == OutputFormat::text) {
         write_text(model, *tensor, selection);
     } else {
         write_binary(model, *tensor, selection, format);

@@ -11,6 +11,7 @@
 #include "core/base/parallel.hpp"
 #include "core/tensors/content.hpp"
 #include "core/tensors/widen.hpp"
+#include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/terminal/progress.hpp"
@@ -88,7 +89,7 @@ struct Complex {
 Difference compare_narrow(Dtype dtype, const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
     thread_local std::vector<std::byte> wide_a;
     thread_local std::vector<std::byte> wide_b;
-    const Packing unit = packing(dtype);
+    const Block unit = block(dtype);
     const std::size_t count = a.size() / unit.nbytes * unit.elements;
     const auto widen_into = [&](const std::vector<std::byte>& packed, std::vector<std::byte>& wide) {
         wide.resize(count * sizeof(float));
@@ -99,9 +100,10 @@ Difference compare_narrow(Dtype dtype, const std::vector<std::byte>& a, const st
     const auto distance = [&](std::size_t i) {
         return std::fabs(double{load<float>(wide_a, i)} - double{load<float>(wide_b, i)});
     };
-    switch (bits(dtype)) {
-        case 16: return compare_codes<std::uint16_t>(a, b, distance);
-        case 8: return compare_codes<std::uint8_t>(a, b, distance);
+    if (is_packed(dtype)) return compare_codes<std::uint32_t>(wide_a, wide_b, distance);
+    switch (unit.nbytes) {
+        case 1: return compare_codes<std::uint8_t>(a, b, distance);
+        case 2: return compare_codes<std::uint16_t>(a, b, distance);
         default: return compare_codes<std::uint32_t>(wide_a, wide_b, distance);
     }
 }
@@ -121,10 +123,10 @@ Difference compare(Dtype dtype, const std::vector<std::byte>& a, const std::vect
             });
         default: break;
     }
-    switch (bits(dtype)) {
-        case 8: return compare_codes<std::uint8_t>(a, b, no_distance);
-        case 16: return compare_codes<std::uint16_t>(a, b, no_distance);
-        case 32: return compare_codes<std::uint32_t>(a, b, no_distance);
+    switch (block(dtype).nbytes) {
+        case 1: return compare_codes<std::uint8_t>(a, b, no_distance);
+        case 2: return compare_codes<std::uint16_t>(a, b, no_distance);
+        case 4: return compare_codes<std::uint32_t>(a, b, no_distance);
         default: return compare_codes<std::uint64_t>(a, b, no_distance);
     }
 }

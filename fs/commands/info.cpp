@@ -8,8 +8,8 @@
 #include "core/base/json_text.hpp"
 #include "core/formats/safetensors/safetensors.hpp"
 #include "core/model/model.hpp"
+#include "core/views/listings.hpp"
 #include "core/views/merged.hpp"
-#include "core/views/views.hpp"
 #include "fs/commands/mount_info.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/terminal/terminal.hpp"
@@ -38,11 +38,16 @@ SumsByDtype sum_up(const Model& model) {
 
 std::string_view dtype_name(std::size_t i) { return to_string(static_cast<Dtype>(i)); }
 
+/// A value in few words.
+std::string shown(const MetadataValue& value) {
+    return std::holds_alternative<NotKept>(value) ? "(not shown: see --json)" : to_string(value);
+}
+
 /// Metadata key and value to how many shards have them, in the order of the keys.
 std::map<std::pair<std::string, std::string>, std::size_t> count_metadata(const Model& model) {
     std::map<std::pair<std::string, std::string>, std::size_t> counts;
     for (const Metadata& metadata : model.metadata()) {
-        for (const auto& item : metadata) ++counts[item];
+        for (const auto& [key, value] : metadata) ++counts[{key, shown(value)}];
     }
     return counts;
 }
@@ -50,20 +55,21 @@ std::map<std::pair<std::string, std::string>, std::size_t> count_metadata(const 
 /// The model's notes, and what a mount of it lacks.
 std::vector<std::string> notes_of(const Model& model) {
     std::vector<std::string> notes = model.notes();
-    if (const std::uint64_t size = merged_header_size(model); size > max_header_size) {
+    if (const std::uint64_t size = merged_header_size(model); size > safetensors::max_header_size) {
         notes.push_back(
             fmt::format("a mount has no .tensorfs/model.safetensors: its header would have {} bytes, more than "
                         "the format's {}",
-                        with_commas(size), with_commas(max_header_size)));
+                        with_commas(size), with_commas(safetensors::max_header_size)));
     }
     return notes;
 }
 
 void print_text(const Model& model) {
     std::string text = fmt::format(
-        "source      {}\nshards      {}\ntensors     {}\nparameters  {}\nbytes       {} ({})\n",
-        printable(model.location()), with_commas(model.shards().size()), with_commas(model.tensors().size()),
-        with_commas(model.parameters()), with_commas(model.nbytes()), human_bytes(model.nbytes()));
+        "source      {}\nformat      {}\nshards      {}\ntensors     {}\nparameters  {}\nbytes       {} ({})\n",
+        printable(model.location()), model.format_names(), with_commas(model.shards().size()),
+        with_commas(model.tensors().size()), with_commas(model.parameters()), with_commas(model.nbytes()),
+        human_bytes(model.nbytes()));
     const SumsByDtype sums = sum_up(model);
     text += fmt::format("\n{:<11} {:>11} {:>19} {:>19}\n", "dtype", "tensors", "parameters", "bytes");
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -100,15 +106,11 @@ void print_json(const Model& model) {
         shards.push_back({{"name", model.shard_name(i)}, {"nbytes", model.shards()[i].size()}});
     }
     const nlohmann::ordered_json all{
-        {"source", model.location()},
-        {"tensors", model.tensors().size()},
-        {"parameters", model.parameters()},
-        {"nbytes", model.nbytes()},
-        {"dtypes", std::move(dtypes)},
-        {"shards", std::move(shards)},
-        {"metadata", nlohmann::ordered_json::parse(metadata_json(model))},
-        {"notes", notes_of(model)},
-        {"problems", nlohmann::ordered_json::parse(problems_json(model))},
+        {"source", model.location()},        {"format", model.format_names()},
+        {"tensors", model.tensors().size()}, {"parameters", model.parameters()},
+        {"nbytes", model.nbytes()},          {"dtypes", std::move(dtypes)},
+        {"shards", std::move(shards)},       {"metadata", nlohmann::ordered_json::parse(metadata_json(model))},
+        {"notes", notes_of(model)},          {"problems", nlohmann::ordered_json::parse(problems_json(model))},
     };
     print(json_text(all, 2) + "\n");
 }

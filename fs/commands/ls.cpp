@@ -6,6 +6,7 @@
 #include "core/base/escape.hpp"
 #include "core/base/natural_order.hpp"
 #include "core/model/model.hpp"
+#include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/terminal/terminal.hpp"

@@ -10,6 +10,7 @@
 #include "core/base/parallel.hpp"
 #include "core/model/tree.hpp"
 #include "core/tensors/content.hpp"
+#include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 #include "fs/commands/help.hpp"
 #include "fs/commands/parse.hpp"

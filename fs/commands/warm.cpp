@@ -15,6 +15,7 @@
 #include "core/base/escape.hpp"
 #include "core/base/parallel.hpp"
 #include "core/tensors/content.hpp"
+#include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 #include "fs/commands/parse.hpp"
 #include "fs/daemon/mounts.hpp"

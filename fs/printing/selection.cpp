@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/escape.hpp"
+#include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 #include "fs/terminal/terminal.hpp"
 

@@ -52,7 +52,7 @@ void check_header(const Header& header, std::string_view text, std::uint64_t fil
 /// The kind that the header is refused with; nothing where it is accepted.
 std::optional<Kind> verdict(std::string_view text, std::uint64_t file_size, std::string_view prefix) {
     try {
-        const Header header = parse_header(json::Text(text), file_size, "fuzz.safetensors", prefix);
+        const Header header = safetensors::parse_header(json::Text(text), file_size, "fuzz.safetensors", prefix);
         check_header(header, text, file_size, prefix);
         return std::nullopt;
     } catch (const Error& e) {
