@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from expected import REPOSITORY
 
-sys.path.append(str(REPOSITORY / "tests" / "consumers"))
+sys.path.append(str(REPOSITORY / "tests" / "support" / "python"))
 from mounted import (  # noqa: E402: where it is, is only known now
     BITS, Tensor, check_equal, need_program, random_tensor, run, write_shard,
 )  # fmt: skip

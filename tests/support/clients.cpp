@@ -1,4 +1,4 @@
-#include "tests/clients.hpp"
+#include "tests/support/clients.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "tests/mounted.hpp"
+#include "tests/support/mounted.hpp"
 
 namespace tensorfs::tests {
 

@@ -8,7 +8,7 @@
 
 #include "core/tensors/content.hpp"
 #include "core/tensors/widen.hpp"
-#include "tests/support.hpp"
+#include "tests/support/support.hpp"
 
 namespace tensorfs::tests {
 

@@ -6,7 +6,7 @@
 
 #include "core/base/error.hpp"
 #include "core/model/model.hpp"
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 // What the tests of several parts ask in the same way.
 

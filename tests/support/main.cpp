@@ -1,7 +1,7 @@
 #ifndef TENSORFS_CATCH_V3
 #define CATCH_CONFIG_RUNNER
 #endif
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 #ifdef TENSORFS_CATCH_V3
 int main(int argc, char** argv) { return Catch::Session().run(argc, argv); }

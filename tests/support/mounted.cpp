@@ -1,4 +1,4 @@
-#include "tests/mounted.hpp"
+#include "tests/support/mounted.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/descriptor.hpp"
-#include "tests/support.hpp"
+#include "tests/support/support.hpp"
 
 namespace tensorfs::tests {
 

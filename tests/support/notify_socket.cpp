@@ -1,4 +1,4 @@
-#include "tests/notify_socket.hpp"
+#include "tests/support/notify_socket.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/descriptor.hpp"
-#include "tests/mounted.hpp"
-#include "tests/support.hpp"
+#include "tests/support/mounted.hpp"
+#include "tests/support/support.hpp"
 
 namespace tensorfs::tests {
 

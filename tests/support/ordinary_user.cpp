@@ -1,4 +1,4 @@
-#include "tests/ordinary_user.hpp"
+#include "tests/support/ordinary_user.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

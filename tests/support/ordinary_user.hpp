@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tests/mounted.hpp"
+#include "tests/support/mounted.hpp"
 
 namespace tensorfs::tests {
 

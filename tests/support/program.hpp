@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support.hpp"
+#include "tests/support/support.hpp"
 
 namespace tensorfs::tests {
 

@@ -1,4 +1,4 @@
-#include "tests/reader.hpp"
+#include "tests/support/reader.hpp"
 
 #include <fstream>
 #include <nlohmann/json.hpp>

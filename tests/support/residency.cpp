@@ -1,4 +1,4 @@
-#include "tests/residency.hpp"
+#include "tests/support/residency.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

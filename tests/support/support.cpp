@@ -1,4 +1,4 @@
-#include "tests/support.hpp"
+#include "tests/support/support.hpp"
 
 #include <cstdlib>
 #include <fstream>

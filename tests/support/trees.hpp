@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/model/tree.hpp"
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 /// Shows paths where a check fails.
 template <>

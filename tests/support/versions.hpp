@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
 
 namespace tensorfs::tests {
 

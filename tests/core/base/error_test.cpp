@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "tests/expect.hpp"
+#include "tests/support/expect.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

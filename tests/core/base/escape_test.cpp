@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tensorfs;
 

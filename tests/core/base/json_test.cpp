@@ -1,6 +1,6 @@
 #include "core/base/json.hpp"
 
-#include "tests/expect.hpp"
+#include "tests/support/expect.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -1,7 +1,7 @@
 #include <optional>
 
 #include "core/base/json.hpp"
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tensorfs;
 

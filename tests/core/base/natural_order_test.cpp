@@ -1,6 +1,6 @@
 #include "core/base/natural_order.hpp"
 
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tensorfs;
 

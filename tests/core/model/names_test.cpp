@@ -1,6 +1,6 @@
 #include "core/model/names.hpp"
 
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tensorfs;
 

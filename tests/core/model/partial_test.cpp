@@ -3,8 +3,8 @@
 #include <set>
 
 #include "core/views/views.hpp"
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

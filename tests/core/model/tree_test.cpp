@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tests/trees.hpp"
+#include "tests/support/trees.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -2,8 +2,8 @@
 
 #include <sys/stat.h>
 
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

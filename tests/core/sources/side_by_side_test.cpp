@@ -1,8 +1,8 @@
 #include <filesystem>
 
 #include "core/sources/source.hpp"
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

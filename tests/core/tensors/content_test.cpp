@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <random>
 
-#include "tests/contents.hpp"
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/contents.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <optional>
 
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

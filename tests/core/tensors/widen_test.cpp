@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/catch.hpp"
-#include "tests/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/catch.hpp"
-#include "tests/contents.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/contents.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "core/views/npy.hpp"
-#include "tests/expect.hpp"
-#include "tests/program.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

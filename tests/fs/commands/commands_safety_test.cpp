@@ -1,9 +1,9 @@
 #include <filesystem>
 
 #include "core/base/escape.hpp"
-#include "tests/expect.hpp"
-#include "tests/program.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

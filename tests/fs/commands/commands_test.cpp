@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/expect.hpp"
-#include "tests/program.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

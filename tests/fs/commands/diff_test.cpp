@@ -3,9 +3,9 @@
 #include <cstring>
 #include <limits>
 
-#include "tests/expect.hpp"
-#include "tests/program.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs::tests;
 

@@ -2,14 +2,14 @@
 
 #include "fs/commands/commands.hpp"
 #include "fs/options/options.hpp"
-#include "tests/expect.hpp"
-#include "tests/program.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/program.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;
 
 // What the program says of itself. That the manual, README.md and the completions say the same is
-// tested in tests/words.
+// tested in tests/documents.
 
 namespace {
 

@@ -1,9 +1,9 @@
-// `tensorfs warm` on a source; on a mount: mount_warm.cpp.
+// `tensorfs warm` on a source; on a mount: tests/mount/reading/warm_test.cpp.
 
-#include "tests/expect.hpp"
-#include "tests/program.hpp"
-#include "tests/residency.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/residency.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs::tests;
 

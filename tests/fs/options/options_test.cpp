@@ -3,7 +3,7 @@
 #include <set>
 
 #include "fs/terminal/terminal.hpp"
-#include "tests/expect.hpp"
+#include "tests/support/expect.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

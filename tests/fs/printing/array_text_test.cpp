@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tensorfs;
 

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "fs/terminal/terminal.hpp"
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tensorfs;
 

@@ -1,8 +1,8 @@
 #include "fs/serving/generations.hpp"
 
 #include "core/sources/source.hpp"
-#include "tests/catch.hpp"
-#include "tests/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

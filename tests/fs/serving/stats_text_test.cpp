@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "fs/serving/served.hpp"
-#include "tests/catch.hpp"
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tensorfs;
 using namespace std::chrono_literals;

@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tensorfs;
 

@@ -1,6 +1,6 @@
 #include "fs/terminal/progress.hpp"
 
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tensorfs;
 using Seconds = std::chrono::duration<double>;

@@ -1,6 +1,6 @@
 #include "fs/terminal/terminal.hpp"
 
-#include "tests/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace tensorfs;
 

@@ -1,7 +1,7 @@
 #include "fs/volume/stat.hpp"
 
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

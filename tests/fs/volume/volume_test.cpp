@@ -7,9 +7,9 @@
 #include "core/views/npy.hpp"
 #include "core/views/views.hpp"
 #include "fs/serving/listing.hpp"
-#include "tests/contents.hpp"
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/contents.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

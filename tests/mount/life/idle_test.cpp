@@ -10,9 +10,9 @@
 #include <functional>
 #include <thread>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
-#include "tests/ordinary_user.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
+#include "tests/support/ordinary_user.hpp"
 
 using namespace tensorfs::tests;
 using namespace std::chrono_literals;

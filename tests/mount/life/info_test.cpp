@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
 
 using namespace tensorfs::tests;
 

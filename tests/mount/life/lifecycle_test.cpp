@@ -9,8 +9,8 @@
 #include <atomic>
 #include <thread>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
 
 using namespace tensorfs::tests;
 

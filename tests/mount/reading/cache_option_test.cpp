@@ -7,9 +7,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
-#include "tests/residency.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
+#include "tests/support/residency.hpp"
 
 using namespace tensorfs::tests;
 

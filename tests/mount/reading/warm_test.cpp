@@ -1,8 +1,8 @@
 // `tensorfs warm` on a mount.
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
-#include "tests/residency.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
+#include "tests/support/residency.hpp"
 
 using namespace tensorfs::tests;
 

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
-#include "tests/versions.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
+#include "tests/support/versions.hpp"
 
 using namespace tensorfs::tests;
 

@@ -11,9 +11,9 @@
 #include <iomanip>
 #include <sstream>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
-#include "tests/ordinary_user.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
+#include "tests/support/ordinary_user.hpp"
 
 using namespace tensorfs::tests;
 

@@ -8,9 +8,9 @@
 #include <fstream>
 #include <set>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
-#include "tests/reader.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
+#include "tests/support/reader.hpp"
 
 using namespace tensorfs::tests;
 

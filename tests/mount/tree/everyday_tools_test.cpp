@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
-#include "tests/reader.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
+#include "tests/support/reader.hpp"
 
 using namespace tensorfs::tests;
 

@@ -6,8 +6,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
 
 using namespace tensorfs::tests;
 

@@ -1,4 +1,4 @@
-// Extended attributes at their edges. Their values are mount_every_node.cpp's.
+// Extended attributes at their edges. Their values are every_node_test.cpp's.
 
 #include <linux/limits.h>
 #include <sys/xattr.h>
@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
 
 using namespace tensorfs::tests;
 

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/catch.hpp"
-#include "tests/mounted.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
 
 using namespace tensorfs::tests;
 

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <memory>
 
-#include "tests/catch.hpp"
-#include "tests/clients.hpp"
-#include "tests/mounted.hpp"
-#include "tests/residency.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/clients.hpp"
+#include "tests/support/mounted.hpp"
+#include "tests/support/residency.hpp"
 
 using namespace tensorfs::tests;
 

@@ -8,9 +8,9 @@
 #include <memory>
 #include <thread>
 
-#include "tests/catch.hpp"
-#include "tests/clients.hpp"
-#include "tests/mounted.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/clients.hpp"
+#include "tests/support/mounted.hpp"
 
 using namespace tensorfs::tests;
 

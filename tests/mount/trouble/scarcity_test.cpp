@@ -7,10 +7,10 @@
 
 #include <sstream>
 
-#include "tests/catch.hpp"
-#include "tests/clients.hpp"
-#include "tests/mounted.hpp"
-#include "tests/ordinary_user.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/clients.hpp"
+#include "tests/support/mounted.hpp"
+#include "tests/support/ordinary_user.hpp"
 
 using namespace tensorfs::tests;
 

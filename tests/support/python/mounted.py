@@ -27,7 +27,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Callable, Iterable, NamedTuple, Optional
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 PATIENCE = 60  # seconds; a machine that is busy with other tests is slow
 
 # Every element type, and its bits.

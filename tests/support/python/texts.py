@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Iterable
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "consumers"))
-from mounted import REPOSITORY, check, run  # noqa: E402
+from mounted import REPOSITORY, check, run
 
 MANUAL = REPOSITORY / "fs" / "man" / "tensorfs.1"
 README = REPOSITORY / "README.md"

@@ -3,9 +3,9 @@
 #include <sstream>
 
 #include "core/formats/safetensors/safetensors.hpp"
-#include "tests/expect.hpp"
-#include "tests/program.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -1,5 +1,5 @@
 #include "core/formats/safetensors/safetensors.hpp"
-#include "tests/expect.hpp"
+#include "tests/support/expect.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

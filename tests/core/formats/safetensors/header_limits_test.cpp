@@ -7,8 +7,8 @@
 #include <new>
 
 #include "core/formats/safetensors/safetensors.hpp"
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;
