@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """A shard is cut short while the model is mounted: every view of it gives an input/output error, never
 zeros, and all else goes on."""
 
@@ -12,12 +11,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 from typing import Callable
 
-from mounted import (
-    PATIENCE, Mount, TemporaryFolder, case, check, check_equal, main, need, random_tensor, read_at, read_directly,
-    write_shard,
-)  # fmt: skip
+import pytest
+
+from checks import PATIENCE, check, check_equal
+from models import random_tensor, write_shard
+from mounts import Mount
+from reading import read_at, read_directly
 
 SHAPE = (1000, 1001)
 NBYTES = SHAPE[0] * SHAPE[1] * 2
@@ -57,9 +59,9 @@ def check_refused(read: Callable[[], object], what: str) -> None:
         check(False, f"{what}: it is read, though its shard is damaged")
 
 
-@case("damaged: npy, f32 and raw give EIO, other shards go on")
-def views(program: str) -> None:
-    with TemporaryFolder() as folder, Damaged(program, folder) as damaged:
+def test_views(program: str, folder: Path) -> None:
+    """damaged: npy, f32 and raw give EIO, other shards go on"""
+    with Damaged(program, folder) as damaged:
         mount = damaged.mount
         damaged.cut()
         for _ in range(2):
@@ -83,9 +85,9 @@ def views(program: str) -> None:
             mount.check_lives()
 
 
-@case("damaged: the merged file and the checkpoint give EIO where the shard is, and nowhere else")
-def whole_model(program: str) -> None:
-    with TemporaryFolder() as folder, Damaged(program, folder) as damaged:
+def test_whole_model(program: str, folder: Path) -> None:
+    """damaged: the merged file and the checkpoint give EIO where the shard is, and nowhere else"""
+    with Damaged(program, folder) as damaged:
         mount = damaged.mount
         wanted = {name: [tensor.data for tensor in tensors] for name, tensors in damaged.tensors.items()}
         # Where each tensor lies. Read by another mount: what this one reads stays in the kernel's cache.
@@ -108,11 +110,9 @@ def whole_model(program: str) -> None:
         mount.check_lives()
 
 
-@case("damaged: NumPy and PyTorch say so")
-def libraries(program: str) -> None:
-    numpy = need("numpy")
-    torch = need("torch")
-    with TemporaryFolder() as folder, Damaged(program, folder) as damaged:
+def test_libraries(program: str, numpy: ModuleType, torch: ModuleType, folder: Path) -> None:
+    """damaged: NumPy and PyTorch say so"""
+    with Damaged(program, folder) as damaged:
         mount = damaged.mount
         damaged.cut()
         for tensor in damaged.tensors["cut"]:
@@ -135,11 +135,11 @@ def libraries(program: str) -> None:
         mount.check_lives()
 
 
-@case("damaged: a mapping of it gets SIGBUS, and the daemon lives")
-def mapping(program: str) -> None:
-    need("numpy")
+@pytest.mark.usefixtures("numpy")
+def test_mapping(program: str, folder: Path) -> None:
+    """damaged: a mapping of it gets SIGBUS, and the daemon lives"""
     script = "import numpy, sys; a = numpy.load(sys.argv[1], mmap_mode='r'); input(); print(a.sum())"
-    with TemporaryFolder() as folder, Damaged(program, folder) as damaged:
+    with Damaged(program, folder) as damaged:
         mount = damaged.mount
         readers = [
             subprocess.Popen([sys.executable, "-c", script, str(view / f"{name}_F16.npy")], stdin=subprocess.PIPE,
@@ -168,7 +168,3 @@ def wait_for_mapping(pid: int, path: str) -> None:
     while path not in Path(f"/proc/{pid}/maps").read_text():
         check(time.monotonic() < deadline, "a program does not map a file")
         time.sleep(0.005)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,15 +1,15 @@
-#!/usr/bin/python3 -B
 """How fast floats are widened. It prints figures, and checks none: other tests run beside it."""
 
 from __future__ import annotations
 
 import mmap
 import os
-import sys
 import time
 from pathlib import Path
 
-from mounted import BITS, Mount, TemporaryFolder, Tensor, case, check_equal, main, random_tensor, write_shard
+from checks import check_equal
+from models import BITS, Tensor, random_tensor, write_shard
+from mounts import Mount
 
 MEBIBYTE = 1 << 20
 OUTPUT = 256 * MEBIBYTE
@@ -28,10 +28,10 @@ def read_all(path: Path, buffer: mmap.mmap) -> int:
         os.close(descriptor)
 
 
-@case("speed: widened floats")
-def widened(program: str) -> None:
+def test_widened(program: str, folder: Path) -> None:
+    """speed: widened floats"""
     elements = OUTPUT // 4
-    with TemporaryFolder() as folder, mmap.mmap(-1, MEBIBYTE) as buffer:
+    with mmap.mmap(-1, MEBIBYTE) as buffer:
         tensors = []
         for dtype in ("F16", "BF16", "F8_E4M3", "F6_E3M2", "F4", "F32"):
             part = random_tensor(dtype, dtype, (MEBIBYTE * 8,))
@@ -55,7 +55,3 @@ def widened(program: str) -> None:
                     f" in user space: {total / max(user, 0.01):6.2f} GB"
                 )
             mount.check_lives()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

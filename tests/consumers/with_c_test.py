@@ -1,15 +1,13 @@
-#!/usr/bin/python3 -B
 """A C program reads the views npy and f32: read_npy.c beside this."""
 
 from __future__ import annotations
 
 import struct
-import sys
 from pathlib import Path
 
-from mounted import (
-    Mount, TemporaryFolder, Tensor, case, check_equal, main, need_program, random_tensor, run, write_shard,
-)  # fmt: skip
+from checks import check_equal, need_program, run
+from models import Tensor, random_tensor, write_shard
+from mounts import Mount
 
 
 def shortest(number: str) -> str:
@@ -17,8 +15,8 @@ def shortest(number: str) -> str:
     return number if "nan" in number else float.fromhex(number).hex()
 
 
-@case("C: reads length, header and elements")
-def reads(program: str) -> None:
+def test_reads(program: str, folder: Path) -> None:
+    """C: reads length, header and elements"""
     compiler = need_program("cc")
     floats = [0.0, -0.0, 1.5, -3.4e38, 1e-45, float("inf"), -float("inf"), 1 / 3]
     integers = [-(2**63), -1, 0, 2**63 - 1]
@@ -32,7 +30,7 @@ def reads(program: str) -> None:
         Tensor("f4", "F4", (4,), bytes([0x21, 0xF8])),
         random_tensor("u8", "U8", (3000,)),
     ]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         reader = folder / "read_npy"
         source = Path(__file__).resolve().with_name("read_npy.c")
         run(compiler, "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-o", reader, source)
@@ -56,7 +54,3 @@ def reads(program: str) -> None:
         check_equal(read(mount.npy / "i64.npy"), ("<i8 (2, 1, 2)", list(map(str, integers))), "i64")
         check_equal(read(mount.npy / "u8.npy"), ("|u1 (3000,)", list(map(str, tensors[-1].data))), "u8")
         check_equal(read(mount.npy / "f4.npy"), ("|u1 (2,)", ["33", "248"]), "f4 as packed bytes")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

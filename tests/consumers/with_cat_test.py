@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """What `tensorfs cat` shows and slices is what NumPy prints and slices."""
 
 from __future__ import annotations
@@ -6,11 +5,12 @@ from __future__ import annotations
 import io
 import random
 import subprocess
-import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Iterator
 
-from mounted import TemporaryFolder, Tensor, case, check, check_equal, main, need, write_shard
+from checks import TemporaryFolder, check, check_equal
+from models import Tensor, write_shard
 
 TYPES = {
     "F32": "<f4", "F64": "<f8", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I8": "|i1", "U8": "|u1", "U64": "<u8",
@@ -74,9 +74,8 @@ def write_arrays(numpy: Any, seed: int, path: Path) -> dict[str, Any]:
     return arrays
 
 
-@case("cat: text is what NumPy prints")
-def text(program: str) -> None:
-    numpy = need("numpy")
+def test_text(program: str, numpy: ModuleType) -> None:
+    """cat: text is what NumPy prints"""
     for seed in range(8):
         with TemporaryFolder() as folder:
             path = folder / "m.safetensors"
@@ -98,23 +97,17 @@ def random_slices(rng: random.Random, shape: tuple[int, ...]) -> Iterator[tuple[
         yield ":".join(words[: 2 + (step is not None)]), slice(start, stop, step)
 
 
-@case("cat: slices are what NumPy slices")
-def slices(program: str) -> None:
-    numpy = need("numpy")
+def test_slices(program: str, numpy: ModuleType, folder: Path) -> None:
+    """cat: slices are what NumPy slices"""
     rng = random.Random(1)
-    with TemporaryFolder() as folder:
-        path = folder / "m.safetensors"
-        arrays = {name: array for name, array in write_arrays(numpy, 1, path).items() if array.ndim}
-        for _ in range(300):
-            name, array = rng.choice(list(arrays.items()))
-            words, meaning = zip(*random_slices(rng, array.shape))
-            written = cat(program, path, name, "--format", "npy", f"--slice={','.join(words)}")
-            found = numpy.load(io.BytesIO(written), allow_pickle=False)
-            wanted = array[meaning]
-            what = f"{name} {array.shape}, slice {','.join(words)}"
-            check_equal(found.shape, wanted.shape, f"{what}: shape")
-            check(found.tobytes() == wanted.tobytes(), f"{what}: its bytes are others")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    path = folder / "m.safetensors"
+    arrays = {name: array for name, array in write_arrays(numpy, 1, path).items() if array.ndim}
+    for _ in range(300):
+        name, array = rng.choice(list(arrays.items()))
+        words, meaning = zip(*random_slices(rng, array.shape))
+        written = cat(program, path, name, "--format", "npy", f"--slice={','.join(words)}")
+        found = numpy.load(io.BytesIO(written), allow_pickle=False)
+        wanted = array[meaning]
+        what = f"{name} {array.shape}, slice {','.join(words)}"
+        check_equal(found.shape, wanted.shape, f"{what}: shape")
+        check(found.tobytes() == wanted.tobytes(), f"{what}: its bytes are others")

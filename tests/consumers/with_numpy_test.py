@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """NumPy reads the views npy and f32."""
 
 from __future__ import annotations
@@ -7,15 +6,15 @@ import json
 import os
 import random
 import struct
-import sys
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 import floats
-from mounted import (
-    BITS, Mount, TemporaryFolder, Tensor, case, check, check_equal, every_pattern, main, need, random_tensor,
-    write_at,
-    write_shard, write_sparse,
-)  # fmt: skip
+from checks import TemporaryFolder, check, check_equal, need
+from models import BITS, Tensor, every_pattern, random_tensor, write_at, write_shard, write_sparse
+from mounts import Mount
 
 # What NumPy is to take each type for.
 NUMPY_TYPE = {
@@ -54,9 +53,9 @@ def check_model(program: str, tensors: list[Tensor]) -> None:
             check_loads(mount.npy / f"{tensor.name}.npy", tensor)
 
 
-@case("numpy: every dtype, with every value of the 8- and 16-bit ones")
-def every_dtype(program: str) -> None:
-    need("numpy")
+@pytest.mark.usefixtures("numpy")
+def test_every_dtype(program: str) -> None:
+    """numpy: every dtype, with every value of the 8- and 16-bit ones"""
     check_equal(len(BITS), 22, "dtypes")
     tensors = []
     for dtype, bits in BITS.items():
@@ -67,9 +66,9 @@ def every_dtype(program: str) -> None:
     check_model(program, tensors)
 
 
-@case("numpy: scalars and tensors without elements, mapped too")
-def small_shapes(program: str) -> None:
-    need("numpy")
+@pytest.mark.usefixtures("numpy")
+def test_small_shapes(program: str) -> None:
+    """numpy: scalars and tensors without elements, mapped too"""
     tensors = []
     for dtype, bits in BITS.items():
         if bits >= 8:
@@ -80,9 +79,8 @@ def small_shapes(program: str) -> None:
     check_model(program, tensors)
 
 
-@case("numpy: as many dimensions as NumPy has, and one more is refused")
-def many_dimensions(program: str) -> None:
-    numpy = need("numpy")
+def test_many_dimensions(program: str, numpy: ModuleType, folder: Path) -> None:
+    """numpy: as many dimensions as NumPy has, and one more is refused"""
     most = 1
     while True:
         try:
@@ -95,24 +93,22 @@ def many_dimensions(program: str) -> None:
     shape = (1,) * (most - 3) + (2, 1, 3)
     fits = random_tensor("fits", "I32", shape)
     beyond = random_tensor("beyond", "I32", (1, *shape))
-    with TemporaryFolder() as folder:
-        with Mount(program, write_shard(folder / "m.safetensors", [fits, beyond])) as mount:
-            check_loads(mount.npy / "fits.npy", fits)
-            for mode in (None, "r"):
-                try:
-                    numpy.load(mount.npy / "beyond.npy", mmap_mode=mode)
-                except ValueError as error:
-                    check_equal(str(error), message, "what NumPy says")
-                else:
-                    check(False, f"NumPy loads {most + 1} dimensions, though it has {most}")
-            mount.check_lives()
+    with Mount(program, write_shard(folder / "m.safetensors", [fits, beyond])) as mount:
+        check_loads(mount.npy / "fits.npy", fits)
+        for mode in (None, "r"):
+            try:
+                numpy.load(mount.npy / "beyond.npy", mmap_mode=mode)
+            except ValueError as error:
+                check_equal(str(error), message, "what NumPy says")
+            else:
+                check(False, f"NumPy loads {most + 1} dimensions, though it has {most}")
+        mount.check_lives()
 
 
-@case("numpy: f32 of F16 is what NumPy makes of it")
-def widened_f16(program: str) -> None:
-    numpy = need("numpy")
+def test_widened_f16(program: str, numpy: ModuleType, folder: Path) -> None:
+    """numpy: f32 of F16 is what NumPy makes of it"""
     tensor = every_pattern("t", "F16")
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", [tensor])) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", [tensor])) as mount:
         found = numpy.load(mount.f32 / "t.npy")
         wanted = numpy.frombuffer(tensor.data, "<f2").astype("<f4")
         check_widened(found, wanted)
@@ -125,11 +121,10 @@ def widened_f16(program: str) -> None:
         check((found.view("<u4")[nans] == bits[nans]).all(), "the bits of NaNs")
 
 
-@case("numpy: f32 of BF16 is its bits, shifted")
-def widened_bf16(program: str) -> None:
-    numpy = need("numpy")
+def test_widened_bf16(program: str, numpy: ModuleType, folder: Path) -> None:
+    """numpy: f32 of BF16 is its bits, shifted"""
     tensor = every_pattern("t", "BF16")
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", [tensor])) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", [tensor])) as mount:
         found = numpy.load(mount.f32 / "t.npy")
         bits = numpy.load(mount.npy / "t.npy").astype("<u4") << 16
         check_widened(found, bits.view("<f4"))
@@ -145,21 +140,19 @@ def check_widened(found, wanted) -> None:  # arrays
     check((found.view("<u4")[~nans] == wanted.view("<u4")[~nans]).all(), "other values")
 
 
-@case("numpy: f32 of 8-, 6- and 4-bit floats is what the specifications say")
-def widened_narrow(program: str) -> None:
-    numpy = need("numpy")
-    with TemporaryFolder() as folder:
-        tensors = [every_pattern(dtype, dtype) for dtype in NARROW]
-        tensors += [random_tensor(f"{dtype}_3d", dtype, (3, 5, 4)) for dtype in NARROW]
-        tensors += [random_tensor(f"{dtype}_large", dtype, (100, 4096)) for dtype in NARROW]
-        with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
-            for tensor in tensors:
-                values = {code: floats.VALUE[tensor.dtype](code) for code in range(1 << BITS[tensor.dtype])}
-                wanted = [values[code] for code in unpacked(tensor)]
-                for mode in (None, "r"):
-                    found = numpy.load(mount.f32 / f"{tensor.name}.npy", mmap_mode=mode)
-                    check_widened(found.ravel(), numpy.array(wanted, "<f4"))
-                    check_equal(found.shape, tensor.shape, f"{tensor.name}: shape")
+def test_widened_narrow(program: str, numpy: ModuleType, folder: Path) -> None:
+    """numpy: f32 of 8-, 6- and 4-bit floats is what the specifications say"""
+    tensors = [every_pattern(dtype, dtype) for dtype in NARROW]
+    tensors += [random_tensor(f"{dtype}_3d", dtype, (3, 5, 4)) for dtype in NARROW]
+    tensors += [random_tensor(f"{dtype}_large", dtype, (100, 4096)) for dtype in NARROW]
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+        for tensor in tensors:
+            values = {code: floats.VALUE[tensor.dtype](code) for code in range(1 << BITS[tensor.dtype])}
+            wanted = [values[code] for code in unpacked(tensor)]
+            for mode in (None, "r"):
+                found = numpy.load(mount.f32 / f"{tensor.name}.npy", mmap_mode=mode)
+                check_widened(found.ravel(), numpy.array(wanted, "<f4"))
+                check_equal(found.shape, tensor.shape, f"{tensor.name}: shape")
 
 
 def unpacked(tensor: Tensor) -> list[int]:
@@ -172,32 +165,30 @@ def unpacked(tensor: Tensor) -> list[int]:
     ]
 
 
-@case("numpy: any part of f32 is what it is as a part of the whole")
-def widened_parts(program: str) -> None:
-    numpy = need("numpy")
+def test_widened_parts(program: str, numpy: ModuleType, folder: Path) -> None:
+    """numpy: any part of f32 is what it is as a part of the whole"""
     random_places = random.Random(7)
-    with TemporaryFolder() as folder:
-        tensors = [random_tensor(dtype, dtype, (1 << 18,)) for dtype in ("F16", "BF16", "F8_E4M3", "F6_E3M2", "F4")]
-        with Mount(program, write_shard(folder / "m.safetensors", tensors), "-o", "cache=direct") as mount:
-            for tensor in tensors:
-                path = mount.f32 / f"{tensor.name}.npy"
-                whole = path.read_bytes()
-                with path.open("rb", buffering=0) as file:
-                    for _ in range(300):
-                        at = random_places.randrange(len(whole))
-                        nbytes = random_places.choice((1, 2, 3, 7, 4096, 100_003))
-                        found = os.pread(file.fileno(), nbytes, at)
-                        check(found == whole[at : at + nbytes], f"{tensor.name}: {nbytes} bytes from {at} on")
-                check_equal(numpy.load(path).shape, tensor.shape, "shape")
+    tensors = [random_tensor(dtype, dtype, (1 << 18,)) for dtype in ("F16", "BF16", "F8_E4M3", "F6_E3M2", "F4")]
+    with Mount(program, write_shard(folder / "m.safetensors", tensors), "-o", "cache=direct") as mount:
+        for tensor in tensors:
+            path = mount.f32 / f"{tensor.name}.npy"
+            whole = path.read_bytes()
+            with path.open("rb", buffering=0) as file:
+                for _ in range(300):
+                    at = random_places.randrange(len(whole))
+                    nbytes = random_places.choice((1, 2, 3, 7, 4096, 100_003))
+                    found = os.pread(file.fileno(), nbytes, at)
+                    check(found == whole[at : at + nbytes], f"{tensor.name}: {nbytes} bytes from {at} on")
+            check_equal(numpy.load(path).shape, tensor.shape, "shape")
 
 
-@case("numpy: f32 of all other types is npy")
-def not_widened(program: str) -> None:
-    need("numpy")
+@pytest.mark.usefixtures("numpy")
+def test_not_widened(program: str, folder: Path) -> None:
+    """numpy: f32 of all other types is npy"""
     others = [dtype for dtype in BITS if dtype not in floats.VALUE and dtype != "BF16"]
     check_equal(len(others), 12, "other types")
     tensors = [random_tensor(dtype, dtype, (7, 11)) for dtype in others]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         for tensor in tensors:
             check_loads(mount.f32 / f"{tensor.name}.npy", tensor)
             check(
@@ -206,16 +197,16 @@ def not_widened(program: str) -> None:
             )
 
 
-@case("numpy: odd names")
-def odd_names(program: str) -> None:
-    need("numpy")
+@pytest.mark.usefixtures("numpy")
+def test_odd_names(program: str, folder: Path) -> None:
+    """numpy: odd names"""
     names = [
         "it's", 'a "quoted" name', "blank behind ", " blank before", "100%", "%41", "été.größe", "重み.層", "🤗.w",
         "-rf", "*", "a\nb", "tab\there", "back\\slash", "..", ".", "", "a..b", "a.b.", "%s%d", "$HOME", "x.npy",
         "y", "y.npy.w", "z.npy", "z.npy.npy", "long" * 100, ".tensorfs.npy.t", "e\u0301", "\u00e9", "\u202e",
     ]  # fmt: skip
     tensors = [random_tensor(name, "I16", (place + 1,)) for place, name in enumerate(names)]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         by_name = {tensor.name.encode(): tensor for tensor in tensors}
         for view in (mount.npy, mount.f32):
             seen = set()
@@ -234,23 +225,17 @@ def odd_names(program: str) -> None:
                 check_loads(path, by_name[entry["name"].encode()])
 
 
-@case("numpy: a part of a large array is read alone")
-def part_of_large(program: str) -> None:
-    numpy = need("numpy")
+def test_part_of_large(program: str, numpy: ModuleType, folder: Path) -> None:
+    """numpy: a part of a large array is read alone"""
     rows, columns = 1 << 20, 1 << 14  # 32 GiB, of which almost nothing is on the disk
-    with TemporaryFolder() as folder:
-        shard = folder / "m.safetensors"
-        at = write_sparse(shard, [Tensor("w", "BF16", (rows, columns))])["w"]
-        row = rows - 3
-        write_at(shard, at + row * columns * 2, struct.pack("<3H", 0x3F80, 0xC000, 0x7F80))
-        with Mount(program, shard) as mount:
-            narrow = numpy.load(mount.npy / "w.npy", mmap_mode="r")
-            wide = numpy.load(mount.f32 / "w.npy", mmap_mode="r")
-            check_equal(narrow.shape, (rows, columns), "shape")
-            check_equal(narrow[row, :4].tolist(), [0x3F80, 0xC000, 0x7F80, 0], "npy")
-            check_equal(wide[row, :4].tolist(), [1.0, -2.0, float("inf"), 0.0], "f32")
-            check_equal(wide[-1, -1], 0.0, "the last element")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    shard = folder / "m.safetensors"
+    at = write_sparse(shard, [Tensor("w", "BF16", (rows, columns))])["w"]
+    row = rows - 3
+    write_at(shard, at + row * columns * 2, struct.pack("<3H", 0x3F80, 0xC000, 0x7F80))
+    with Mount(program, shard) as mount:
+        narrow = numpy.load(mount.npy / "w.npy", mmap_mode="r")
+        wide = numpy.load(mount.f32 / "w.npy", mmap_mode="r")
+        check_equal(narrow.shape, (rows, columns), "shape")
+        check_equal(narrow[row, :4].tolist(), [0x3F80, 0xC000, 0x7F80, 0], "npy")
+        check_equal(wide[row, :4].tolist(), [1.0, -2.0, float("inf"), 0.0], "f32")
+        check_equal(wide[-1, -1], 0.0, "the last element")

@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """Octave reads the views npy and f32, by read_npy.m beside this."""
 
 from __future__ import annotations
@@ -6,13 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 import struct
-import sys
 from pathlib import Path
 
-from mounted import (
-    BITS, Mount, TemporaryFolder, Tensor, case, check_equal, every_pattern, main, need_program, random_tensor, run,
-    write_shard,
-)  # fmt: skip
+from checks import check_equal, need_program, run
+from models import BITS, Tensor, every_pattern, random_tensor, write_shard
+from mounts import Mount
 
 # Octave's class for each type.
 CLASS = {
@@ -58,23 +55,23 @@ def line(tensor: Tensor) -> str:
     return f"{CLASS[tensor.dtype]} {size(tensor.shape)} {data.hex()}"
 
 
-@case("octave: reads arrays of every type that it has, in up to four dimensions")
-def every_type(program: str) -> None:
+def test_every_type(program: str, folder: Path) -> None:
+    """octave: reads arrays of every type that it has, in up to four dimensions"""
     need_program("octave-cli")
     tensors = [
         random_tensor(f"{dtype}_{'_'.join(map(str, shape))}", dtype, shape)
         for dtype in CLASS
         for shape in ((), (7,), (3, 5), (4, 2, 3), (2, 3, 4, 5))
     ]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         lines = octave(*(statement(mount.npy / f"{tensor.name}.npy") for tensor in tensors))
         check_equal(len(lines), len(tensors), "lines")
         for tensor, found in zip(tensors, lines):
             check_equal(found, line(tensor), tensor.name)
 
 
-@case("octave: known values, and sums of them")
-def known_values(program: str) -> None:
+def test_known_values(program: str, folder: Path) -> None:
+    """octave: known values, and sums of them"""
     need_program("octave-cli")
     tensors = [
         Tensor("f32", "F32", (2, 3), struct.pack("<6f", 0.5, -1.25, 3e38, 1e-45, -0.0, 7)),
@@ -84,7 +81,7 @@ def known_values(program: str) -> None:
         Tensor("u8", "U8", (2, 2, 2), bytes([0, 1, 2, 3, 4, 5, 6, 255])),
         Tensor("bf16", "BF16", (2, 2), struct.pack("<4H", 0x3F80, 0xC000, 0x3E80, 0x42C8)),
     ]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         found = octave(
             f"n = @(name) read_npy(['{mount.npy}/' name '.npy'])",
             "x = n('f32'); printf('%.9g %.9g %.9g %.9g\\n', x(1, 1), x(1, 2), x(2, 1), x(2, 3))",
@@ -105,14 +102,10 @@ def known_values(program: str) -> None:
         check_equal(found, wanted, "values")
 
 
-@case("octave: reads all values of BF16, widened")
-def widened(program: str) -> None:
+def test_widened(program: str, folder: Path) -> None:
+    """octave: reads all values of BF16, widened"""
     need_program("octave-cli")
     tensor = every_pattern("t", "BF16")
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", [tensor])) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", [tensor])) as mount:
         wide = b"".join(b"\0\0" + tensor.data[at : at + 2] for at in range(0, len(tensor.data), 2))
         check_equal(octave(statement(mount.f32 / "t.npy")), [f"single [65536 1] {wide.hex()}"], "f32")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

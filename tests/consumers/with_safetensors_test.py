@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """model.safetensors is a safetensors file: to tensorfs itself, and to the format's rules."""
 
 from __future__ import annotations
@@ -7,13 +6,12 @@ import json
 import os
 import random
 import struct
-import sys
 from pathlib import Path
 
-from mounted import (
-    BITS, Mount, TemporaryFolder, Tensor, case, check, check_equal, make_model, main, need_data, random_tensor,
-    read_at, read_directly, run, write_at, write_shard,
-)  # fmt: skip
+from checks import check, check_equal, need_data, run
+from models import BITS, Tensor, make_model, random_tensor, write_at, write_shard
+from mounts import Mount
+from reading import read_at, read_directly
 
 MEBIBYTE = 1 << 20
 
@@ -73,60 +71,57 @@ def mixed_parts() -> list[list[Tensor]]:
     return parts
 
 
-@case("safetensors: a mount of a mount has the same tree, byte for byte")
-def mount_of_mount(program: str) -> None:
-    with TemporaryFolder() as folder:
-        write_shards(folder, mixed_parts())
-        with Mount(program, folder) as first, Mount(program, first.merged) as second:
-            check_same_tree(first, second, "", ".tensorfs/flat", ".tensorfs/npy", ".tensorfs/f32")
-            run("cmp", first.merged, second.merged)
-            with Mount(program, second.merged) as third:
-                check_same_tree(first, third, "")
-                run("cmp", first.merged, third.merged)
+def test_mount_of_mount(program: str, folder: Path) -> None:
+    """safetensors: a mount of a mount has the same tree, byte for byte"""
+    write_shards(folder, mixed_parts())
+    with Mount(program, folder) as first, Mount(program, first.merged) as second:
+        check_same_tree(first, second, "", ".tensorfs/flat", ".tensorfs/npy", ".tensorfs/f32")
+        run("cmp", first.merged, second.merged)
+        with Mount(program, second.merged) as third:
+            check_same_tree(first, third, "")
+            run("cmp", first.merged, third.merged)
 
-            def lines(*command: str) -> list[str]:
-                return sorted(run(program, "ls", *command).splitlines())
+        def lines(*command: str) -> list[str]:
+            return sorted(run(program, "ls", *command).splitlines())
 
-            check_equal(lines(str(second.merged)), lines(str(folder)), "what tensorfs ls lists")
+        check_equal(lines(str(second.merged)), lines(str(folder)), "what tensorfs ls lists")
 
 
-@case("safetensors: the merged file keeps the rules, and every tensor")
-def rules(program: str) -> None:
+def test_rules(program: str, folder: Path) -> None:
+    """safetensors: the merged file keeps the rules, and every tensor"""
     parts = mixed_parts()
-    with TemporaryFolder() as folder:
-        write_shards(folder, parts)
-        with Mount(program, folder) as mount:
-            check_equal(run(program, "verify", mount.merged), f"{mount.merged}: OK\n", "verify")
-            entries, metadata, data = check_rules(mount.merged)
-            check_equal(metadata, {"format": "pt", **{f"shard {i}": "…\n" for i in range(1, 5)}}, "metadata")
-            tensors = {tensor.name: tensor for part in parts for tensor in part}
-            check_equal(set(entries), set(tensors), "names")
-            for name, entry in entries.items():
-                tensor = tensors[name]
-                check_equal((entry["dtype"], tuple(entry["shape"])), (tensor.dtype, tensor.shape), name)
-                begin, end = entry["data_offsets"]
-                check(read_at(mount.merged, data + begin, end - begin) == tensor.data, f"{name}: its bytes are others")
-            copy = folder / "copy.safetensors"
-            copy.write_bytes(mount.merged.read_bytes())
-            check_equal(run(program, "verify", copy), f"{copy}: OK\n", "verify of a copy")
+    write_shards(folder, parts)
+    with Mount(program, folder) as mount:
+        check_equal(run(program, "verify", mount.merged), f"{mount.merged}: OK\n", "verify")
+        entries, metadata, data = check_rules(mount.merged)
+        check_equal(metadata, {"format": "pt", **{f"shard {i}": "…\n" for i in range(1, 5)}}, "metadata")
+        tensors = {tensor.name: tensor for part in parts for tensor in part}
+        check_equal(set(entries), set(tensors), "names")
+        for name, entry in entries.items():
+            tensor = tensors[name]
+            check_equal((entry["dtype"], tuple(entry["shape"])), (tensor.dtype, tensor.shape), name)
+            begin, end = entry["data_offsets"]
+            check(read_at(mount.merged, data + begin, end - begin) == tensor.data, f"{name}: its bytes are others")
+        copy = folder / "copy.safetensors"
+        copy.write_bytes(mount.merged.read_bytes())
+        check_equal(run(program, "verify", copy), f"{copy}: OK\n", "verify of a copy")
 
 
-@case("safetensors: models of one shard, without tensors, and without metadata")
-def small_models(program: str) -> None:
-    with TemporaryFolder() as folder:
-        shard = folder / "m.safetensors"
-        for tensors, metadata in (([], None), ([], {"a": "b"}), ([random_tensor("t", "F32", (3, 3))], None)):
-            write_shard(shard, tensors, metadata)
-            with Mount(program, shard) as mount, Mount(program, mount.merged) as second:
-                entries, found, data = check_rules(mount.merged)
-                check_equal(found, metadata or {}, "metadata")
-                check_equal(list(entries), [tensor.name for tensor in tensors], "names")
-                check_equal(read_at(mount.merged, data, 100), b"".join(tensor.data for tensor in tensors), "data")
-                check_same_tree(mount, second, "")
+def test_small_models(program: str, folder: Path) -> None:
+    """safetensors: models of one shard, without tensors, and without metadata"""
+    shard = folder / "m.safetensors"
+    for tensors, metadata in (([], None), ([], {"a": "b"}), ([random_tensor("t", "F32", (3, 3))], None)):
+        write_shard(shard, tensors, metadata)
+        with Mount(program, shard) as mount, Mount(program, mount.merged) as second:
+            entries, found, data = check_rules(mount.merged)
+            check_equal(found, metadata or {}, "metadata")
+            check_equal(list(entries), [tensor.name for tensor in tensors], "names")
+            check_equal(read_at(mount.merged, data, 100), b"".join(tensor.data for tensor in tensors), "data")
+            check_same_tree(mount, second, "")
 
 
-@case("safetensors: a real model")
-def real_model(program: str) -> None:
+def test_real_model(program: str) -> None:
+    """safetensors: a real model"""
     source = need_data("real/safetensors/burn-mnist.safetensors")
     with Mount(program, source) as mount, Mount(program, mount.merged) as second:
         check_rules(mount.merged)
@@ -168,58 +163,51 @@ def entries_of(shard: Path) -> list[dict]:
     return [{"nbytes": entry["data_offsets"][1] - entry["data_offsets"][0]} for entry in entries.values()]
 
 
-@case("safetensors: a model of 282 GB as one file")
-def llama(program: str) -> None:
+def test_llama(program: str, folder: Path) -> None:
+    """safetensors: a model of 282 GB as one file"""
     index = need_data("real/index/llama-70b-162-shards.index.json")
     total = int(json.loads(index.read_text())["metadata"]["total_size"])
-    with TemporaryFolder() as folder:
-        make_model("from-index", index, folder / "model")
-        check(total > 280e9, f"the model has {total} bytes")
-        check_far_end(program, folder / "model", len(json.loads(index.read_text())["weight_map"]), total)
+    make_model("from-index", index, folder / "model")
+    check(total > 280e9, f"the model has {total} bytes")
+    check_far_end(program, folder / "model", len(json.loads(index.read_text())["weight_map"]), total)
 
 
-@case("safetensors: a model of 40,000 tensors as one file")
-def experts(program: str) -> None:
-    with TemporaryFolder() as folder:
-        make_model("moe", folder / "model", "--tensors", 40_000, "--shards", 20, "--layers", 8)
-        total = sum(entry["nbytes"] for shard in (folder / "model").glob("*.safetensors") for entry in entries_of(shard))
-        check_far_end(program, folder / "model", 40_000, total)
+def test_experts(program: str, folder: Path) -> None:
+    """safetensors: a model of 40,000 tensors as one file"""
+    make_model("moe", folder / "model", "--tensors", 40_000, "--shards", 20, "--layers", 8)
+    total = sum(entry["nbytes"] for shard in (folder / "model").glob("*.safetensors") for entry in entries_of(shard))
+    check_far_end(program, folder / "model", 40_000, total)
 
 
-@case("safetensors: reads of 1 MiB that span thousands of shards")
-def many_pieces(program: str) -> None:
-    """The slices of one shard are one piece; what the kernel takes at once is 1024 (IOV_MAX)."""
+def test_many_pieces(program: str, folder: Path) -> None:
+    """safetensors: reads of 1 MiB that span thousands of shards
+
+    The slices of one shard are one piece; what the kernel takes at once is 1024 (IOV_MAX)."""
     places = random.Random(5)
     parts = [[random_tensor(f"t.{i}.{j}", "U8", (places.randrange(120),)) for j in range(3)] for i in range(3000)]
-    with TemporaryFolder() as folder:
-        write_shards(folder, parts)
-        with Mount(program, folder) as mount:
-            _, _, data = check_rules(mount.merged)
-            wanted = b"".join(tensor.data for part in parts for tensor in part)
-            check(len(wanted) < MEBIBYTE, "the test's model is larger than one request")
-            whole = mount.merged.read_bytes()
-            check(whole[data:] == wanted, "its bytes are others")
-            for at in (0, data // 4096 * 4096, data // 4096 * 4096 + 4096):
-                check(read_directly(mount.merged, at, MEBIBYTE) == whole[at : at + MEBIBYTE], f"O_DIRECT from {at} on")
-            checkpoint = mount.checkpoint.read_bytes()
-            for at in range(0, len(checkpoint), MEBIBYTE):
-                found = read_directly(mount.checkpoint, at, MEBIBYTE)
-                check(found == checkpoint[at : at + MEBIBYTE], f"checkpoint, O_DIRECT from {at} on")
-            mount.check_lives()
+    write_shards(folder, parts)
+    with Mount(program, folder) as mount:
+        _, _, data = check_rules(mount.merged)
+        wanted = b"".join(tensor.data for part in parts for tensor in part)
+        check(len(wanted) < MEBIBYTE, "the test's model is larger than one request")
+        whole = mount.merged.read_bytes()
+        check(whole[data:] == wanted, "its bytes are others")
+        for at in (0, data // 4096 * 4096, data // 4096 * 4096 + 4096):
+            check(read_directly(mount.merged, at, MEBIBYTE) == whole[at : at + MEBIBYTE], f"O_DIRECT from {at} on")
+        checkpoint = mount.checkpoint.read_bytes()
+        for at in range(0, len(checkpoint), MEBIBYTE):
+            found = read_directly(mount.checkpoint, at, MEBIBYTE)
+            check(found == checkpoint[at : at + MEBIBYTE], f"checkpoint, O_DIRECT from {at} on")
+        mount.check_lives()
 
 
-@case("safetensors: a header too large for the format is not made")
-def too_large(program: str) -> None:
+def test_too_large(program: str, folder: Path) -> None:
+    """safetensors: a header too large for the format is not made"""
     # Two shards, each with a header of more than 50 MB, made of a few very long names.
     tensors = [Tensor(f"{number}" + "n" * 5_500_000, "U8", (1,), b"x") for number in range(20)]
-    with TemporaryFolder() as folder:
-        write_shards(folder, [tensors[:10], tensors[10:]])
-        with Mount(program, folder) as mount:
-            check_equal("model.safetensors" in os.listdir(mount.hidden), False, "whether it is listed")
-            check(not mount.merged.exists(), "it is there")
-            check(mount.checkpoint.stat().st_size > 110_000_000, "the checkpoint is not there")
-            mount.check_lives()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    write_shards(folder, [tensors[:10], tensors[10:]])
+    with Mount(program, folder) as mount:
+        check_equal("model.safetensors" in os.listdir(mount.hidden), False, "whether it is listed")
+        check(not mount.merged.exists(), "it is there")
+        check(mount.checkpoint.stat().st_size > 110_000_000, "the checkpoint is not there")
+        mount.check_lives()

@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """PyTorch loads pytorch_model.bin."""
 
 from __future__ import annotations
@@ -10,15 +9,17 @@ import pickle
 import pickletools
 import random
 import struct
-import sys
 import zipfile
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Iterator
 
-from mounted import (
-    BITS, Mount, TemporaryFolder, Tensor, case, check, check_equal, entry_offset, every_pattern, main, need,
-    need_data, random_tensor, read_at, write_shard, write_sparse,
-)  # fmt: skip
+import pytest
+
+from checks import TemporaryFolder, check, check_equal, need, need_data
+from models import BITS, Tensor, every_pattern, random_tensor, write_shard, write_sparse
+from mounts import Mount
+from reading import entry_offset, read_at
 
 # What PyTorch is to take each type for: all others are there bit for bit as uint8.
 TORCH_TYPE = {
@@ -81,9 +82,9 @@ def check_checkpoint(program: str, tensors: list[Tensor]) -> None:
         mount.check_lives()
 
 
-@case("torch: every dtype, with every value of the 8- and 16-bit ones")
-def every_dtype(program: str) -> None:
-    need("torch")
+@pytest.mark.usefixtures("torch")
+def test_every_dtype(program: str) -> None:
+    """torch: every dtype, with every value of the 8- and 16-bit ones"""
     tensors = []
     for dtype, bits in BITS.items():
         # Whoever loads a byte other than 0 and 1 as a bool gets what that is in C++: undefined.
@@ -97,12 +98,11 @@ def every_dtype(program: str) -> None:
     check_checkpoint(program, tensors)
 
 
-@case("torch: types that it lacks, as view undoes it")
-def viewed(program: str) -> None:
-    torch = need("torch")
+def test_viewed(program: str, torch: ModuleType, folder: Path) -> None:
+    """torch: types that it lacks, as view undoes it"""
     tensors = [random_tensor(dtype, dtype, (6,)) for dtype in ("U16", "U32", "U64", "F8_E4M3", "F8_E5M2")]
     names = {"U16": "uint16", "U32": "uint32", "U64": "uint64", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         loaded = torch.load(mount.checkpoint, weights_only=True)
         for tensor in tensors:
             name = names[tensor.dtype]
@@ -113,9 +113,9 @@ def viewed(program: str) -> None:
                 check(bytes_of(loaded[tensor.dtype]) == tensor.data, tensor.dtype)
 
 
-@case("torch: scalars, tensors without elements, and sizes of every width")
-def sizes(program: str) -> None:
-    need("torch")
+@pytest.mark.usefixtures("torch")
+def test_sizes(program: str) -> None:
+    """torch: scalars, tensors without elements, and sizes of every width"""
     tensors = []
     for dtype in BITS:
         whole_bytes = BITS[dtype] >= 8
@@ -131,32 +131,29 @@ def sizes(program: str) -> None:
     check_checkpoint(program, tensors)
 
 
-@case("torch: odd names")
-def odd_names(program: str) -> None:
-    need("torch")
+@pytest.mark.usefixtures("torch")
+def test_odd_names(program: str) -> None:
+    """torch: odd names"""
     names = ["", " ", "a.b", "it's", 'a "quoted" name', "a\nb", "\0", "重み", "🤗", "../../x", "x" * 5000, "storage", "cpu"]
     check_checkpoint(program, [random_tensor(name, "I32", (place,)) for place, name in enumerate(names)])
 
 
-@case("torch: several shards")
-def several_shards(program: str) -> None:
-    torch = need("torch")
+def test_several_shards(program: str, torch: ModuleType, folder: Path) -> None:
+    """torch: several shards"""
     parts = [[random_tensor(f"layer.{i}.{j}", "BF16", (i + 1, j + 1)) for j in range(3)] for i in range(5)]
-    with TemporaryFolder() as folder:
-        for number, part in enumerate(parts, 1):
-            write_shard(folder / f"model-{number:05}-of-{len(parts):05}.safetensors", part)
-        with Mount(program, folder) as mount:
-            loaded = torch.load(mount.checkpoint)
-            check_equal(set(loaded), {tensor.name for part in parts for tensor in part}, "keys")
-            for tensor in (tensor for part in parts for tensor in part):
-                check_tensor(loaded[tensor.name], tensor)
+    for number, part in enumerate(parts, 1):
+        write_shard(folder / f"model-{number:05}-of-{len(parts):05}.safetensors", part)
+    with Mount(program, folder) as mount:
+        loaded = torch.load(mount.checkpoint)
+        check_equal(set(loaded), {tensor.name for part in parts for tensor in part}, "keys")
+        for tensor in (tensor for part in parts for tensor in part):
+            check_tensor(loaded[tensor.name], tensor)
 
 
-@case("torch: a mapping of the checkpoint, as a newer PyTorch makes it of mmap=True")
-def mapped(program: str) -> None:
-    torch = need("torch")
+def test_mapped(program: str, torch: ModuleType, folder: Path) -> None:
+    """torch: a mapping of the checkpoint, as a newer PyTorch makes it of mmap=True"""
     tensors = [random_tensor(f"t{i}", "F32", (i, 3)) for i in range(40)]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         size = mount.checkpoint.stat().st_size
         whole = torch.UntypedStorage.from_file(str(mount.checkpoint), False, size)
         with zipfile.ZipFile(mount.checkpoint) as archive:
@@ -166,32 +163,30 @@ def mapped(program: str) -> None:
                 check(found == tensor.data, f"{tensor.name}: its bytes are others")
 
 
-@case("torch: a checkpoint loaded, saved and loaded is the same")
-def saved(program: str) -> None:
-    torch = need("torch")
+def test_saved(program: str, torch: ModuleType, folder: Path) -> None:
+    """torch: a checkpoint loaded, saved and loaded is the same"""
     tensors = [random_tensor(dtype, dtype, (4, 6)) for dtype in ("F32", "BF16", "F16", "I64", "F8_E4M3")]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         torch.save(torch.load(mount.checkpoint), folder / "saved.pt")
         for tensor in tensors:
             check_tensor(torch.load(folder / "saved.pt")[tensor.name], tensor)
 
 
-@case("torch: a module takes it as its state")
-def module(program: str) -> None:
-    torch = need("torch")
+def test_module(program: str, torch: ModuleType, folder: Path) -> None:
+    """torch: a module takes it as its state"""
     weight = Tensor("weight", "F32", (2, 3), struct.pack("<6f", 1, 2, 3, 4, 5, 6))
     bias = Tensor("bias", "F32", (2,), struct.pack("<2f", 10, 20))
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", [weight, bias])) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", [weight, bias])) as mount:
         linear = torch.nn.Linear(3, 2)
         linear.load_state_dict(torch.load(mount.checkpoint, weights_only=True))
         check_equal(linear(torch.tensor([1.0, 1.0, 2.0])).tolist(), [19.0, 41.0], "what the module calculates")
 
 
-@case("torch: a real model has the names, types and shapes of the same model as PyTorch saved it")
-def real_model(program: str) -> None:
-    """The two files are of one model, but of two states of its training (one has seen 3,752 batches,
+def test_real_model(program: str, torch: ModuleType) -> None:
+    """torch: a real model has the names, types and shapes of the same model as PyTorch saved it
+
+    The two files are of one model, but of two states of its training (one has seen 3,752 batches,
     the other 7,504), so that their values differ. Those are compared with the safetensors file's own."""
-    torch = need("torch")
     source = need_data("real/safetensors/burn-mnist.safetensors")
     saved_by_torch = torch.load(need_data("real/pytorch/burn-mnist.pt"), map_location="cpu")
     with Mount(program, source) as mount:
@@ -256,10 +251,10 @@ def checked(state: dict[str, tuple], tensors: list[Tensor]) -> Iterator[tuple[Te
         yield tensor, storage
 
 
-@case("checkpoint: the rules of weights_only of a newer PyTorch allow it")
-def weights_only(program: str) -> None:
+def test_weights_only(program: str, folder: Path) -> None:
+    """checkpoint: the rules of weights_only of a newer PyTorch allow it"""
     tensors = [random_tensor(f"{dtype}{shape}", dtype, shape) for dtype in BITS for shape in ((4, 6), (0, 2), (40, 50))]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         seen = set()
         with zipfile.ZipFile(mount.checkpoint) as archive:
             for tensor, storage in checked(unpickled(mount.checkpoint), tensors):
@@ -270,23 +265,22 @@ def weights_only(program: str) -> None:
             check_equal(len(seen), len(tensors), "storages")
 
 
-@case("checkpoint: tensors of more elements than 31 and 32 bits count")
-def many_elements(program: str) -> None:
+def test_many_elements(program: str, folder: Path) -> None:
+    """checkpoint: tensors of more elements than 31 and 32 bits count"""
     counts = [2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40 + 3]
     tensors = [Tensor(f"t{count}", "U8", (count,)) for count in counts] + [Tensor("end", "I64", (2**31, 2**8))]
-    with TemporaryFolder() as folder:
-        shard = folder / "m.safetensors"
-        write_sparse(shard, tensors)
-        with Mount(program, shard) as mount:
-            for tensor, storage in checked(unpickled(mount.checkpoint), tensors):
-                check_equal(storage.elements, tensor.nbytes * 8 // BITS[tensor.dtype], f"{tensor.name}: elements")
+    shard = folder / "m.safetensors"
+    write_sparse(shard, tensors)
+    with Mount(program, shard) as mount:
+        for tensor, storage in checked(unpickled(mount.checkpoint), tensors):
+            check_equal(storage.elements, tensor.nbytes * 8 // BITS[tensor.dtype], f"{tensor.name}: elements")
 
 
-@case("checkpoint: any part of it is what it is as a part of the whole")
-def parts(program: str) -> None:
+def test_parts(program: str, folder: Path) -> None:
+    """checkpoint: any part of it is what it is as a part of the whole"""
     places = random.Random(3)
     tensors = [random_tensor(f"t{i}", "U8", (places.randrange(300),)) for i in range(5000)]
-    with TemporaryFolder() as folder, Mount(
+    with Mount(
         program, write_shard(folder / "m.safetensors", tensors), "-o", "cache=direct"
     ) as mount:
         whole = mount.checkpoint.read_bytes()
@@ -294,7 +288,3 @@ def parts(program: str) -> None:
         for _ in range(500):
             at, nbytes = places.randrange(len(whole)), places.choice((1, 100, 4096, 70_001))
             check(read_at(mount.checkpoint, at, nbytes) == whole[at : at + nbytes], f"{nbytes} bytes from {at} on")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

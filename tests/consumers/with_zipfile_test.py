@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """pytorch_model.bin is a zip archive to Python's zipfile."""
 
 from __future__ import annotations
@@ -6,15 +5,14 @@ from __future__ import annotations
 import os
 import random
 import struct
-import sys
 import zipfile
 import zlib
 from pathlib import Path
 
-from mounted import (
-    BITS, Mount, TemporaryFolder, Tensor, case, check, check_equal, entry_offset, main, random_tensor, read_at,
-    read_directly, write_at, write_shard, write_sparse,
-)  # fmt: skip
+from checks import TemporaryFolder, check, check_equal
+from models import BITS, Tensor, random_tensor, write_at, write_shard, write_sparse
+from mounts import Mount
+from reading import entry_offset, read_at, read_directly
 
 PREFIX = "pytorch_model/"
 
@@ -55,10 +53,10 @@ def check_local_header(text: bytes, entry: zipfile.ZipInfo) -> None:
     check_equal((packed, size), (entry.file_size, entry.file_size), f"{entry.filename}: sizes in the local header")
 
 
-@case("zipfile: names, order, alignment and bytes of all files")
-def structure(program: str) -> None:
+def test_structure(program: str, folder: Path) -> None:
+    """zipfile: names, order, alignment and bytes of all files"""
     tensors = [random_tensor(f"{dtype}{shape}", dtype, shape) for dtype in BITS for shape in ((8, 3), (0,), (100, 33, 4))]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         check(zipfile.is_zipfile(mount.checkpoint), "zipfile does not take it for a zip archive")
         with zipfile.ZipFile(mount.checkpoint) as archive:
             check_equal(archive.namelist(), names_of(tensors), "names")
@@ -77,10 +75,10 @@ def structure(program: str) -> None:
         check_equal(len(mount.checkpoint.read_bytes()), size, "size")
 
 
-@case("zipfile: the pickle has its checksum, tensors have none")
-def checksums(program: str) -> None:
+def test_checksums(program: str, folder: Path) -> None:
+    """zipfile: the pickle has its checksum, tensors have none"""
     tensors = [random_tensor("t", "F32", (10, 10)), Tensor("none", "F32", (0,))]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         with zipfile.ZipFile(mount.checkpoint) as archive:
             for name in ("data.pkl", "byteorder", "version"):
                 entry = archive.getinfo(PREFIX + name)
@@ -96,42 +94,41 @@ def checksums(program: str) -> None:
             check_equal(archive.testzip(), f"{PREFIX}data/0", "what testzip() finds")
 
 
-@case("zipfile: ZIP64 for a tensor of 5 GiB and what is behind it")
-def large(program: str) -> None:
+def test_large(program: str, folder: Path) -> None:
+    """zipfile: ZIP64 for a tensor of 5 GiB and what is behind it"""
     size = 5 << 30
     before, behind = random_tensor("before", "I8", (5,)), random_tensor("behind", "F64", (77,))
     tensors = [before, Tensor("large", "BF16", (size // 2,)), behind, Tensor("limit", "U8", (0xFFFFFFFF,)),
                Tensor("below", "U8", (0xFFFFFFFE,))]  # fmt: skip
     marks = {0: b"begin", size // 2 - 3: b"middle", size - 3: b"end"}
-    with TemporaryFolder() as folder:
-        shard = folder / "m.safetensors"
-        places = write_sparse(shard, tensors)
-        write_at(shard, places["before"], before.data)
-        write_at(shard, places["behind"], behind.data)
-        write_at(shard, places["below"] + 0xFFFFFFFE - 4, b"last")
+    shard = folder / "m.safetensors"
+    places = write_sparse(shard, tensors)
+    write_at(shard, places["before"], before.data)
+    write_at(shard, places["behind"], behind.data)
+    write_at(shard, places["below"] + 0xFFFFFFFE - 4, b"last")
+    for at, mark in marks.items():
+        write_at(shard, places["large"] + at, mark)
+    with Mount(program, shard) as mount, zipfile.ZipFile(mount.checkpoint) as archive:
+        check_equal(archive.namelist(), names_of(tensors), "names")
+        check_layout(mount.checkpoint, archive)
+        begin = [entry_offset(mount.checkpoint, archive.getinfo(f"{PREFIX}data/{i}")) for i in range(len(tensors))]
+        for number, tensor in enumerate(tensors):
+            check_equal(archive.infolist()[2 + number].file_size, tensor.nbytes, f"{tensor.name}: size")
+        check_equal(read_at(mount.checkpoint, begin[0], 5), before.data, "before")
+        check_equal(read_at(mount.checkpoint, begin[2], 77 * 8), behind.data, "behind")
+        check_equal(read_at(mount.checkpoint, begin[4] + 0xFFFFFFFE - 6, 6), b"\0\0last", "the last bytes")
         for at, mark in marks.items():
-            write_at(shard, places["large"] + at, mark)
-        with Mount(program, shard) as mount, zipfile.ZipFile(mount.checkpoint) as archive:
-            check_equal(archive.namelist(), names_of(tensors), "names")
-            check_layout(mount.checkpoint, archive)
-            begin = [entry_offset(mount.checkpoint, archive.getinfo(f"{PREFIX}data/{i}")) for i in range(len(tensors))]
-            for number, tensor in enumerate(tensors):
-                check_equal(archive.infolist()[2 + number].file_size, tensor.nbytes, f"{tensor.name}: size")
-            check_equal(read_at(mount.checkpoint, begin[0], 5), before.data, "before")
-            check_equal(read_at(mount.checkpoint, begin[2], 77 * 8), behind.data, "behind")
-            check_equal(read_at(mount.checkpoint, begin[4] + 0xFFFFFFFE - 6, 6), b"\0\0last", "the last bytes")
-            for at, mark in marks.items():
-                check_equal(read_at(mount.checkpoint, begin[1] + at, len(mark)), mark, f"large, from {at} on")
-            with archive.open(f"{PREFIX}data/1") as file:
-                check_equal(file.read(6), b"begin\0", "large, by zipfile")
-            check_equal(archive.read(PREFIX + "version"), b"3\n", "version, behind all that")
+            check_equal(read_at(mount.checkpoint, begin[1] + at, len(mark)), mark, f"large, from {at} on")
+        with archive.open(f"{PREFIX}data/1") as file:
+            check_equal(file.read(6), b"begin\0", "large, by zipfile")
+        check_equal(archive.read(PREFIX + "version"), b"3\n", "version, behind all that")
 
 
-@case("zipfile: 70,000 tensors, and reads of 1 MiB that span thousands of them")
-def many(program: str) -> None:
+def test_many(program: str, folder: Path) -> None:
+    """zipfile: 70,000 tensors, and reads of 1 MiB that span thousands of them"""
     places = random.Random(1)
     tensors = [random_tensor(f"t.{i}", "U8", (places.randrange(60),)) for i in range(70_000)]
-    with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
+    with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         path = mount.checkpoint
         whole = path.read_bytes()
         check_equal(len(whole), path.stat().st_size, "size")
@@ -155,8 +152,8 @@ def many(program: str) -> None:
         mount.check_lives()
 
 
-@case("zipfile: 65,534 files need no ZIP64, and more do")
-def files_counted_by_16_bits(program: str) -> None:
+def test_files_counted_by_16_bits(program: str) -> None:
+    """zipfile: 65,534 files need no ZIP64, and more do"""
     for files in (65533, 65534, 65535, 65536):
         tensors = [Tensor(f"{i}", "U8", (1,), b"x") for i in range(files - 3)]
         with TemporaryFolder() as folder, Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
@@ -166,7 +163,3 @@ def files_counted_by_16_bits(program: str) -> None:
             end = read_at(mount.checkpoint, size - 42, 42)
             check_equal(end[20:24], b"PK\5\6", "the last record")
             check_equal(end[:4] == b"PK\6\7", files >= 65535, f"{files} files: whether there is a ZIP64 record")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

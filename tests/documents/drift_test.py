@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """Help, the manual, README.md and the completions tell of all that the program has, and of nothing else."""
 
 from __future__ import annotations
@@ -6,15 +5,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 
+from checks import REPOSITORY, check, check_equal, need_program, run
+from models import make_model
+from mounts import Mount
 from texts import (
     EXIT_CODES, MANUAL, check_same, choices, flags, in_backticks, manual_items, manual_section, options, readme_section,
     readme_table, usage, verbs,
-)  # fmt: skip
-
-from mounted import (  # isort: skip
-    REPOSITORY, Mount, TemporaryFolder, case, check, check_equal, main, make_model, need_program, run,
 )  # fmt: skip
 
 COMMON = ["-h", "--help"]  # of all verbs
@@ -27,8 +24,8 @@ def flags_in(text: str) -> set[str]:
     return set(re.findall(r"(?<![\w-])--?[a-z]+\b", text))
 
 
-@case("help fits a terminal of 24 lines and 80 columns")
-def help_fits(program: str) -> None:
+def test_help_fits(program: str) -> None:
+    """help fits a terminal of 24 lines and 80 columns"""
     first = run(program, "--help").splitlines()
     check(len(first) <= 24, f"--help has {len(first)} lines")
     mount = run(program, "mount", "--help").splitlines()
@@ -39,8 +36,8 @@ def help_fits(program: str) -> None:
             check(len(line) <= 80, f"{verb}: a line of help has {len(line)} columns: {line}")
 
 
-@case("a verb's usage names the flags that it takes")
-def usages(program: str) -> None:
+def test_usages(program: str) -> None:
+    """a verb's usage names the flags that it takes"""
     for verb in verbs(program):
         taken = set(flags(program, verb)) - set(COMMON)
         named = flags_in(usage(program, verb))
@@ -50,8 +47,8 @@ def usages(program: str) -> None:
         check_same(named, taken, f"the usage of {verb}")
 
 
-@case("the manual has every verb, with its flags, and no others")
-def manual_verbs(program: str) -> None:
+def test_manual_verbs(program: str) -> None:
+    """the manual has every verb, with its flags, and no others"""
     def flags_of(text: str) -> set[str]:
         return {"-" + name for name in re.findall(r"\bFl (-?\w+)", text)}
 
@@ -66,22 +63,22 @@ def manual_verbs(program: str) -> None:
         check(run(program, flag) != "", f"{flag} prints nothing")
 
 
-@case("the manual has every mount option in the order of help, and no others")
-def manual_options(program: str) -> None:
+def test_manual_options(program: str) -> None:
+    """the manual has every mount option in the order of help, and no others"""
     found = [re.sub(r"^Cm |Ns | Ns|Ar |\s", "", head) for head, _ in manual_items("MOUNT OPTIONS")]
     wanted = options(program, "mount")
     check_same(found, wanted, "the manual's MOUNT OPTIONS")
     check_equal(found, wanted, "the order of the manual's MOUNT OPTIONS")
 
 
-@case("README has every mount option, and no others")
-def readme_options(program: str) -> None:
+def test_readme_options(program: str) -> None:
+    """README has every mount option, and no others"""
     rows = readme_table("Mounting", "option")
     check_same([name for row in rows for name in in_backticks(row[0])], options(program, "mount"), "README's options")
 
 
-@case("README has every verb, with its flags, and no others")
-def readme_verbs(program: str) -> None:
+def test_readme_verbs(program: str) -> None:
+    """README has every verb, with its flags, and no others"""
     section = readme_section("Without a mount")
     listed = dict(re.findall(r"^tensorfs (\w+) (.*) #", section, re.MULTILINE))
     check_same(listed, set(verbs(program)) - {"mount"}, "README's section on verbs")
@@ -96,8 +93,8 @@ def readme_verbs(program: str) -> None:
     check_same(mount, {flag for flag in flags(program, "mount") if len(flag) == 2} - {"-h"}, "README on mounting")
 
 
-@case("the values that an option takes are told where it is told of")
-def values(program: str) -> None:
+def test_values(program: str) -> None:
+    """the values that an option takes are told where it is told of"""
     help_lines = {line.split("=")[0].strip(): line for line in run(program, "mount", "--help").splitlines() if "=" in line}
     manual = {head.split()[1]: body for head, body in manual_items("MOUNT OPTIONS")}
     for name in ("cache", "log"):
@@ -114,8 +111,8 @@ def values(program: str) -> None:
 # --- What scripts rely on --------------------------------------------------------------------------
 
 
-@case("the manual and README have every exit code, and no others")
-def exit_codes(program: str) -> None:
+def test_exit_codes() -> None:
+    """the manual and README have every exit code, and no others"""
     wanted = re.findall(r"^    \w+ = (\d+),", EXIT_CODES.read_text(), re.MULTILINE)
     check_same([head for head, _ in manual_items("EXIT STATUS")], wanted, "the manual's EXIT STATUS")
     check_same([row[0] for row in readme_table("Exit codes", "code")], wanted, "README's exit codes")
@@ -127,17 +124,16 @@ def spelled_out(names: list[str]) -> list[str]:
     return [name if name.startswith("user.") else full.rpartition(".")[0] + name for name in names if "." in name]
 
 
-@case("the manual and README have every extended attribute, and no others")
-def attributes(program: str) -> None:
-    with TemporaryFolder() as folder:
-        make_model("demo", folder / "model")
-        with Mount(program, folder / "model") as mount:
-            wanted = {
-                "tensor": set(os.listxattr(mount.path / "lm_head" / "weight")),
-                "folder": set(os.listxattr(mount.path / "lm_head")),
-                "root": set(os.listxattr(mount.path)) - set(os.listxattr(mount.path / "lm_head")),
-            }
-            hidden = set(os.listdir(mount.hidden))
+def test_attributes(program: str, folder: Path) -> None:
+    """the manual and README have every extended attribute, and no others"""
+    make_model("demo", folder / "model")
+    with Mount(program, folder / "model") as mount:
+        wanted = {
+            "tensor": set(os.listxattr(mount.path / "lm_head" / "weight")),
+            "folder": set(os.listxattr(mount.path / "lm_head")),
+            "root": set(os.listxattr(mount.path)) - set(os.listxattr(mount.path / "lm_head")),
+        }
+        hidden = set(os.listdir(mount.hidden))
     metadata = {name for name in wanted["root"] if name.startswith("user.model.metadata.")}
     check(metadata != set(), "the demo model has no metadata")
     wanted["root"] = wanted["root"] - metadata | {"user.model.metadata.KEY"}
@@ -164,8 +160,8 @@ def attributes(program: str) -> None:
     check_same([in_backticks(row[0])[0].split("/")[1] for row in rows], hidden, "README's .tensorfs")
 
 
-@case("the manual has the environment variables that the program reads")
-def environment(program: str) -> None:
+def test_environment() -> None:
+    """the manual has the environment variables that the program reads"""
     told = {head.split()[1] for head, _ in manual_items("ENVIRONMENT")}
     sources = [path.read_text() for folder in ("core", "fs") for path in (REPOSITORY / folder).rglob("*.[ch]pp")]
     read = {name for text in sources for name in re.findall(r'(?:getenv|variable)\("([A-Z_]+)"\)', text)}
@@ -176,8 +172,8 @@ def environment(program: str) -> None:
 # --- The manual's form -----------------------------------------------------------------------------
 
 
-@case("the manual has no warning of man and groff")
-def manual_in_groff(program: str) -> None:
+def test_manual_in_groff() -> None:
+    """the manual has no warning of man and groff"""
     need_program("groff")
     need_program("man")
     for command in (["man", "--warnings", "-l", MANUAL], ["groff", "-ww", "-mandoc", "-Tutf8", MANUAL]):
@@ -186,12 +182,8 @@ def manual_in_groff(program: str) -> None:
         check("tensorfs" in done.stdout, f"{command[0]} prints no manual")
 
 
-@case("the manual has no warning of mandoc")
-def manual_in_mandoc(program: str) -> None:
+def test_manual_in_mandoc() -> None:
+    """the manual has no warning of mandoc"""
     need_program("mandoc")
     done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", MANUAL], capture_output=True, text=True, timeout=60)
     check_equal((done.returncode, done.stdout), (0, ""), "mandoc: exit code and warnings")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

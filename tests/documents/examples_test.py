@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """The examples of README.md and the manual do what they should, typed as they stand there."""
 
 from __future__ import annotations
@@ -7,16 +6,13 @@ import contextlib
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Iterator
 
+from checks import Skip, TemporaryFolder, check, check_equal, need_program
+from models import Tensor, make_model, write_shard
 from shells import environment
 from texts import manual_literals, readme_blocks
-
-from mounted import (  # isort: skip
-    Skip, TemporaryFolder, Tensor, case, check, check_equal, main, make_model, need_program, write_shard,
-)  # fmt: skip
 
 # What the manual shows and no test can type, by how its first line begins, and why.
 NOT_RUN = {
@@ -52,8 +48,8 @@ def type_in(program: str, folder: Path, text: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-@case("examples: the manual's do what they should")
-def manual(program: str) -> None:
+def test_manual(program: str) -> None:
+    """examples: the manual's do what they should"""
     for name in ("getfattr", "sha256sum", "fusermount3"):
         need_program(name)
     blocks = manual_literals("EXAMPLES")
@@ -81,8 +77,8 @@ def manual(program: str) -> None:
         check_equal((len(sizes), sum(sizes)), (44, 3_819_868), "tensors and bytes that cat wrote")
 
 
-@case("examples: README's from the shell do what they should")
-def from_the_shell(program: str) -> None:
+def test_from_the_shell(program: str) -> None:
+    """examples: README's from the shell do what they should"""
     need_program("getfattr")
     lines = [line for block in readme_blocks("From the shell") for line in block.splitlines()]
     with working_folder("build/mnt") as folder:
@@ -114,30 +110,25 @@ def spellings(line: str) -> list[str]:
     ]
 
 
-@case("examples: README's without a mount do what they should")
-def without_a_mount(program: str) -> None:
+def test_without_a_mount(program: str, folder: Path) -> None:
+    """examples: README's without a mount do what they should"""
     lines = [line for block in readme_blocks("Without a mount") for line in block.splitlines()]
     commands = [command for line in lines for command in spellings(line)]
-    with TemporaryFolder() as folder:
-        # The words that stand for something are paths and names here, so that the lines can be typed as they are.
-        names = ("NAME", "PATTERN...", "lm_head.weight")
-        tensors = [Tensor(name, "F32", (8, 2), bytes(range(64))) for name in names]
-        for model in ("SOURCE", "SOURCE...", "OTHER"):
-            (folder / model).mkdir()
-            write_shard(folder / model / "model.safetensors", tensors[: 2 if model == "OTHER" else 3])
-        outputs = {}
-        for command in commands:
-            is_diff = command.startswith("tensorfs diff")
-            code, outputs[command] = type_in(program, folder, command)
-            check_equal(code, DIFFERS if is_diff else 0, f"exit code of {command}, which printed\n{outputs[command]}")
-        check_equal(len((folder / "SHA256SUMS").read_text().splitlines()), 3, "checksums")
+    # The words that stand for something are paths and names here, so that the lines can be typed as they are.
+    names = ("NAME", "PATTERN...", "lm_head.weight")
+    tensors = [Tensor(name, "F32", (8, 2), bytes(range(64))) for name in names]
+    for model in ("SOURCE", "SOURCE...", "OTHER"):
+        (folder / model).mkdir()
+        write_shard(folder / model / "model.safetensors", tensors[: 2 if model == "OTHER" else 3])
+    outputs = {}
+    for command in commands:
+        is_diff = command.startswith("tensorfs diff")
+        code, outputs[command] = type_in(program, folder, command)
+        check_equal(code, DIFFERS if is_diff else 0, f"exit code of {command}, which printed\n{outputs[command]}")
+    check_equal(len((folder / "SHA256SUMS").read_text().splitlines()), 3, "checksums")
     check_equal(outputs["tensorfs ls SOURCE --names"], "\n".join(names) + "\n", "names")
     check_equal(outputs["tensorfs verify SOURCE..."], "SOURCE...: OK\n", "verify")
     check_equal(outputs["tensorfs diff SOURCE OTHER"], "only in SOURCE: lm_head.weight\n", "diff")
     check(outputs["tensorfs warm SOURCE PATTERN..."].startswith("1 tensor, 64 bytes"), "warm by a pattern")
     check(outputs["tensorfs cat SOURCE lm_head.weight --slice 0:4,: --format text"].count("\n") == 4, "rows of a slice")
     check_equal(outputs[next(command for command in commands if "while" in command)], "64\n" * 3, "bytes of each")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -10,9 +10,8 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from expected import REPOSITORY
-
-from mounted import check, check_equal, make_model, run
+from checks import REPOSITORY, check, check_equal, run
+from models import make_model
 
 BUILD = REPOSITORY / "build-package"
 APT = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-o", "DPkg::Lock::Timeout=120")

@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """What a mount logs, and where to: standard error in the foreground, syslog as a daemon, the journal in a service."""
 
 from __future__ import annotations
@@ -6,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import socket
-import sys
 from pathlib import Path
 
 from booted import Booted, wait_until
-from mounted import PATIENCE, Mount, TemporaryFolder, Tensor, case, check, check_equal, main, write_shard
+from checks import PATIENCE, TemporaryFolder, check, check_equal
+from models import Tensor, write_shard
+from mounts import Mount
 
 SECRET = b"the bytes of a tensor are nobody's business but its readers'"
 ERROR, INFO = 3, 6  # as syslog numbers them
@@ -56,8 +56,8 @@ def check_events(lines: list[tuple[int, str]], at: Path, model: Path) -> None:
     check(all(SECRET[:10].decode() not in text for _, text in lines), "a tensor's bytes are logged")
 
 
-@case("log: a daemon logs to syslog, with levels, a line an event, and no tensor's bytes")
-def to_syslog(program: str) -> None:
+def test_to_syslog(program: str) -> None:
+    """log: a daemon logs to syslog, with levels, a line an event, and no tensor's bytes"""
     with Booted(program) as systemd:
         listener = Listener(systemd.at("/dev/log"))
         model, at = make_model(systemd.folder), systemd.folder / "at"
@@ -75,8 +75,8 @@ def to_syslog(program: str) -> None:
         check_events(events, at, model)
 
 
-@case("log: where standard error is the journal, lines begin with their levels as it reads them")
-def to_journal(program: str) -> None:
+def test_to_journal(program: str) -> None:
+    """log: where standard error is the journal, lines begin with their levels as it reads them"""
     with Booted(program) as systemd:
         model, at = make_model(systemd.folder), systemd.folder / "at"
         at.mkdir()
@@ -96,8 +96,8 @@ def levels_in(text: str) -> list[str]:
     return re.findall(r"^tensorfs: (\w+): .+$", text, re.MULTILINE)
 
 
-@case("log: each level leaves out what is less grave, and -d shows requests")
-def levels(program: str) -> None:
+def test_levels(program: str) -> None:
+    """log: each level leaves out what is less grave, and -d shows requests"""
     for options, wanted in (
         (["-o", "log=error"], {"error"}),
         (["-o", "log=warning"], {"error"}),
@@ -117,7 +117,3 @@ def levels(program: str) -> None:
         check_equal(set(found), wanted, f"{options}: levels in\n{text}")
         check_equal("opcode: READ (" in text, "debug" in wanted, f"{options}: requests")
         check(SECRET[:10].decode() not in text, f"{options}: a tensor's bytes are logged:\n{text}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

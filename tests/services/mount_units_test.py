@@ -1,13 +1,12 @@
-#!/usr/bin/python3 -B
 """The examples of .mount and .automount units and of fstab under a real systemd, through mount(8) and mount.fuse3."""
 
 from __future__ import annotations
 
 import subprocess
-import sys
 
 from booted import EXAMPLES, Booted, units_of_fstab, wait_until
-from mounted import TemporaryFolder, Tensor, case, check, check_equal, main, random_tensor, write_shard
+from checks import TemporaryFolder, check, check_equal
+from models import random_tensor, write_shard
 
 FSTAB_SOURCES = ("/models/Llama-3-70B", "/cluster/models/Mixtral", "/models/draft\\040model")
 
@@ -38,8 +37,8 @@ class Examples:
         check(self.systemd.at(f"{folder}/a/weight").read_bytes() == self.tensor.data, f"{folder}: bytes")
 
 
-@case("systemd mounts: the example of a mount, and when somebody looks")
-def units(program: str) -> None:
+def test_units(program: str) -> None:
+    """systemd mounts: the example of a mount, and when somebody looks"""
     with Examples(program) as examples:
         systemd = examples.systemd
         for suffix in ("mount", "automount"):
@@ -69,8 +68,8 @@ def look_until_mounted(examples: Examples, folder: str) -> None:
     check_equal(examples.systemd.mounts_on(folder), ["autofs", "fuse.tensorfs"], "what is mounted")
 
 
-@case("systemd mounts: the lines of fstab.example")
-def fstab(program: str) -> None:
+def test_fstab(program: str) -> None:
+    """systemd mounts: the lines of fstab.example"""
     with Examples(program) as examples:
         systemd = examples.systemd
         with TemporaryFolder() as folder:
@@ -92,7 +91,3 @@ def fstab(program: str) -> None:
             systemd.at("/run/fstab").write_text(text)
             systemd.run("mount", "--fstab", "/run/fstab", "/mnt/llama")
             examples.check_serves("/mnt/llama")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

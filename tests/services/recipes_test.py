@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """The recipes for containers and Kubernetes hold together: what they refer to is there, and their commands do what
 they are for. (Whether an image can be built takes a network and a container's engine.)"""
 
@@ -9,14 +8,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from booted import wait_until
-from mounted import (
-    PATIENCE, REPOSITORY, Skip, TemporaryFolder, case, check, check_equal, main, need, need_program, random_tensor, run,
-    write_shard,
-)  # fmt: skip
+from checks import PATIENCE, REPOSITORY, Skip, check, check_equal, need, need_program, run
+from models import random_tensor, write_shard
 
 CONTAINER = REPOSITORY / "scripts/container"
 KUBERNETES = REPOSITORY / "scripts/kubernetes"
@@ -39,8 +35,8 @@ def is_ignored(path: Path) -> bool:
     return any(fnmatch.fnmatchcase(path.relative_to(REPOSITORY).parts[0], pattern) for pattern in patterns)
 
 
-@case("container: the Dockerfile refers to what is there, and names no package")
-def dockerfile(_: str) -> None:
+def test_dockerfile(_: str) -> None:
+    """container: the Dockerfile refers to what is there, and names no package"""
     found = instructions()
     check_equal([name for name, _ in found].count("FROM"), 2, "stages")
     copied = [words.split()[:-1] for name, words in found if name == "COPY" and not words.startswith("--from=")]
@@ -60,25 +56,24 @@ def dockerfile(_: str) -> None:
     check_equal(sorted(words & packages | {word for word in words if re.match("lib.+", word)}), [], "packages by name")
 
 
-@case("container: what .dockerignore leaves is enough to build")
-def context(_: str) -> None:
+def test_context(folder: Path) -> None:
+    """container: what .dockerignore leaves is enough to build"""
     need_program("cmake")
     need_program("ninja")
-    with TemporaryFolder() as folder:
-        context = folder / "context"
-        context.mkdir()
-        for path in REPOSITORY.iterdir():
-            if not is_ignored(path):
-                copy = shutil.copytree if path.is_dir() else shutil.copy
-                copy(path, context / path.name)
-        left = {path.name for path in context.iterdir()}
-        check("tests" not in left and ".git" not in left and "core" in left, f"what is left: {left}")
-        run("cmake", "-S", context, "-B", folder / "build", "-G", "Ninja", "-DTENSORFS_TESTS=OFF")
-        run("ninja", "-C", folder / "build", "-n")  # says if a file is missing
+    context = folder / "context"
+    context.mkdir()
+    for path in REPOSITORY.iterdir():
+        if not is_ignored(path):
+            copy = shutil.copytree if path.is_dir() else shutil.copy
+            copy(path, context / path.name)
+    left = {path.name for path in context.iterdir()}
+    check("tests" not in left and ".git" not in left and "core" in left, f"what is left: {left}")
+    run("cmake", "-S", context, "-B", folder / "build", "-G", "Ninja", "-DTENSORFS_TESTS=OFF")
+    run("ninja", "-C", folder / "build", "-n")  # says if a file is missing
 
 
-@case("container: the packages of the image are those of the program's libraries")
-def runtime_packages(program: str) -> None:
+def test_runtime_packages(program: str) -> None:
+    """container: the packages of the image are those of the program's libraries"""
     need_program("dpkg-query")
     packages = run(CONTAINER / "runtime-packages", program).split()
     check_equal(packages, sorted(set(packages)), "its list")
@@ -126,8 +121,8 @@ def scripts_of(container: dict) -> dict[str, list[str]]:
     return {"command": container["command"], "preStop": container["lifecycle"]["preStop"]["exec"]["command"], **found}
 
 
-@case("kubernetes: volumes, paths and rights of the manifests fit together")
-def manifests(_: str) -> None:
+def test_manifests() -> None:
+    """kubernetes: volumes, paths and rights of the manifests fit together"""
     data, pod, container = daemon()
     paths, mounted = host_paths(pod), mounts(container)
     check_equal(set(mounted), set(paths), "volumes")
@@ -151,54 +146,49 @@ def manifests(_: str) -> None:
         check(mount["mountPath"] + below in " ".join(container["command"]), "the reader looks elsewhere")
 
 
-@case("kubernetes: the container's commands mount, probe and unmount")
-def commands(program: str) -> None:
+def test_commands(program: str, folder: Path) -> None:
+    """kubernetes: the container's commands mount, probe and unmount"""
     _, _, container = daemon()
     scripts = scripts_of(container)
     if os.geteuid() != 0:
         raise Skip("only root unmounts by umount")
     if not os.access("/dev/fuse", os.F_OK):
         raise Skip("no /dev/fuse")
-    with TemporaryFolder() as folder:
-        (folder / "bin").mkdir()
-        (folder / "bin/tensorfs").symlink_to(program)
-        tensor = random_tensor("a.weight", "F32", (10, 10))
-        model = write_shard(folder / "my model.safetensors", [tensor])
-        at = folder / "a mount"
-        environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "SOURCE": str(model),
-                       "MOUNTPOINT": str(at), "OPTIONS": "allow_other"}  # fmt: skip
+    (folder / "bin").mkdir()
+    (folder / "bin/tensorfs").symlink_to(program)
+    tensor = random_tensor("a.weight", "F32", (10, 10))
+    model = write_shard(folder / "my model.safetensors", [tensor])
+    at = folder / "a mount"
+    environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "SOURCE": str(model),
+                   "MOUNTPOINT": str(at), "OPTIONS": "allow_other"}  # fmt: skip
 
-        def execute(name: str) -> int:
-            return subprocess.run(scripts[name], env=environment, capture_output=True, timeout=PATIENCE).returncode
+    def execute(name: str) -> int:
+        return subprocess.run(scripts[name], env=environment, capture_output=True, timeout=PATIENCE).returncode
 
-        def start() -> subprocess.Popen:
-            started = subprocess.Popen(scripts["command"], env=environment, stdin=subprocess.DEVNULL)
-            wait_until(lambda: started.poll() is not None or execute("startupProbe") == 0, "it is ready")
-            check_equal(started.poll(), None, "exit code of the daemon")
-            return started
+    def start() -> subprocess.Popen:
+        started = subprocess.Popen(scripts["command"], env=environment, stdin=subprocess.DEVNULL)
+        wait_until(lambda: started.poll() is not None or execute("startupProbe") == 0, "it is ready")
+        check_equal(started.poll(), None, "exit code of the daemon")
+        return started
 
-        daemon_ = None
-        try:
-            for name in ("startupProbe", "readinessProbe", "livenessProbe"):
-                check(execute(name) != 0, f"{name}: it is content without a mount")
-            daemon_ = start()
-            check((at / "a/weight").read_bytes() == tensor.data, "bytes")
-            daemon_.kill()
-            daemon_.wait()
-            for name in ("readinessProbe", "livenessProbe"):
-                check(execute(name) != 0, f"{name}: it is content with a dead mount")
-            daemon_ = start()  # where a dead mount is
-            for name in ("readinessProbe", "livenessProbe"):
-                check_equal(execute(name), 0, f"{name}: exit code")
-            check_equal(execute("preStop"), 0, "preStop: exit code")
-            check_equal(daemon_.wait(PATIENCE), 0, "exit code after preStop")
-            check(not at.is_mount(), "it is still mounted")
-        finally:
-            if daemon_ is not None and daemon_.poll() is None:
-                daemon_.terminate()
-                daemon_.wait(PATIENCE)
-            subprocess.run(["umount", "-q", "-l", str(at)], check=False, capture_output=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    daemon_ = None
+    try:
+        for name in ("startupProbe", "readinessProbe", "livenessProbe"):
+            check(execute(name) != 0, f"{name}: it is content without a mount")
+        daemon_ = start()
+        check((at / "a/weight").read_bytes() == tensor.data, "bytes")
+        daemon_.kill()
+        daemon_.wait()
+        for name in ("readinessProbe", "livenessProbe"):
+            check(execute(name) != 0, f"{name}: it is content with a dead mount")
+        daemon_ = start()  # where a dead mount is
+        for name in ("readinessProbe", "livenessProbe"):
+            check_equal(execute(name), 0, f"{name}: exit code")
+        check_equal(execute("preStop"), 0, "preStop: exit code")
+        check_equal(daemon_.wait(PATIENCE), 0, "exit code after preStop")
+        check(not at.is_mount(), "it is still mounted")
+    finally:
+        if daemon_ is not None and daemon_.poll() is None:
+            daemon_.terminate()
+            daemon_.wait(PATIENCE)
+        subprocess.run(["umount", "-q", "-l", str(at)], check=False, capture_output=True)

@@ -1,18 +1,15 @@
-#!/usr/bin/python3 -B
 """The life of tensorfs@.service under a real systemd: start, reload, stop, crash, and what must not be touched."""
 
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from pathlib import Path
 
 from booted import Booted, wait_until
-from mounted import (
-    PATIENCE, Tensor, case, check, check_equal, main, random_tensor, write_shard,
-)  # fmt: skip
+from checks import PATIENCE, check, check_equal
+from models import Tensor, random_tensor, write_shard
 
 NOBODY = 65534
 STATE = {"ActiveState": "active", "SubState": "running", "Result": "success"}
@@ -66,8 +63,8 @@ class Served:
         self.systemd.run("systemctl", "daemon-reload")
 
 
-@case("systemd: started when the mount answers, seen by all, gone when stopped")
-def starts(program: str) -> None:
+def test_starts(program: str) -> None:
+    """systemd: started when the mount answers, seen by all, gone when stopped"""
     with Served(program) as served:
         systemd = served.systemd
         for path in (served.model, served.model / "model.safetensors"):  # another user's, and nobody else's
@@ -88,8 +85,8 @@ def starts(program: str) -> None:
         served.check_is_gone()
 
 
-@case("systemd: options of the file are the mount's")
-def options(program: str) -> None:
+def test_options(program: str) -> None:
+    """systemd: options of the file are the mount's"""
     with Served(program) as served:
         served.systemd.configure("my-model", served.model, served.mountpoint, "'uid=7,fsname=Llama\\, 70B'")
         served.start()
@@ -99,8 +96,8 @@ def options(program: str) -> None:
         check_equal(os.stat(served.systemd.at(served.mountpoint) / "b").st_uid, 7, "owner")
 
 
-@case("systemd: reload shows the new model, in the same daemon")
-def reloads(program: str) -> None:
+def test_reloads(program: str) -> None:
+    """systemd: reload shows the new model, in the same daemon"""
     with Served(program) as served:
         systemd = served.systemd
         served.start()
@@ -113,8 +110,8 @@ def reloads(program: str) -> None:
         systemd.wait_for(served.unit, **STATE, NRestarts="0", MainPID=pid)
 
 
-@case("systemd: stopped while a file is open, it ends well and the mount is gone")
-def busy(program: str) -> None:
+def test_busy(program: str) -> None:
+    """systemd: stopped while a file is open, it ends well and the mount is gone"""
     with Served(program) as served:
         served.start()
         with open(served.systemd.at(served.mountpoint) / "a/weight", "rb"):
@@ -124,8 +121,8 @@ def busy(program: str) -> None:
             served.check_is_gone()
 
 
-@case("systemd: unmounted by hand, it ends well and is not started again")
-def unmounted(program: str) -> None:
+def test_unmounted(program: str) -> None:
+    """systemd: unmounted by hand, it ends well and is not started again"""
     with Served(program) as served:
         served.start()
         served.systemd.run("umount", served.mountpoint)
@@ -133,8 +130,8 @@ def unmounted(program: str) -> None:
         served.check_is_gone()
 
 
-@case("systemd: a killed daemon comes back, and clears its dead mount")
-def crashes(program: str) -> None:
+def test_crashes(program: str) -> None:
+    """systemd: a killed daemon comes back, and clears its dead mount"""
     with Served(program) as served:
         served.start()
         pid = served.pid()
@@ -146,8 +143,8 @@ def crashes(program: str) -> None:
         check_equal(served.systemd.mounts_on(served.mountpoint), ["fuse.tensorfs"], "what is mounted")
 
 
-@case("systemd: where it is not started again, a dead mount is cleared all the same")
-def gives_up(program: str) -> None:
+def test_gives_up(program: str) -> None:
+    """systemd: where it is not started again, a dead mount is cleared all the same"""
     with Served(program) as served:
         served.write_drop_in("[Service]\nRestart=no\n")
         served.start()
@@ -157,8 +154,8 @@ def gives_up(program: str) -> None:
             served.check_is_gone()
 
 
-@case("systemd: a mount of somebody else stays")
-def others(program: str) -> None:
+def test_others(program: str) -> None:
+    """systemd: a mount of somebody else stays"""
     with Served(program) as served:
         systemd = served.systemd
         at = served.mountpoint
@@ -185,8 +182,8 @@ def others(program: str) -> None:
         check_equal(shown, ["below", "instead"], "what is mounted")
 
 
-@case("systemd: what only a person can put right is not tried again")
-def hopeless(program: str) -> None:
+def test_hopeless(program: str) -> None:
+    """systemd: what only a person can put right is not tried again"""
     with Served(program) as served:
         shard = served.model / "model.safetensors"
         os.truncate(shard, shard.stat().st_size // 2)
@@ -195,8 +192,8 @@ def hopeless(program: str) -> None:
         check("MetadataIncompleteBuffer" in served.systemd.log(), f"it does not say why: {served.systemd.log()}")
 
 
-@case("systemd: a model that comes late is waited for")
-def late(program: str) -> None:
+def test_late(program: str) -> None:
+    """systemd: a model that comes late is waited for"""
     with Served(program) as served:
         away = served.systemd.folder / "away"
         served.model.rename(away)
@@ -207,8 +204,8 @@ def late(program: str) -> None:
         served.check_serves(served.tensors)
 
 
-@case("systemd: a disk that hangs does not get the daemon killed, a daemon that hangs does")
-def watchdog(program: str) -> None:
+def test_watchdog(program: str) -> None:
+    """systemd: a disk that hangs does not get the daemon killed, a daemon that hangs does"""
     with Served(program) as served:
         systemd = served.systemd
         served.write_drop_in("[Service]\nWatchdogSec=2\nTimeoutAbortSec=1\nRestartSec=100ms\n")
@@ -235,7 +232,3 @@ def watchdog(program: str) -> None:
         systemd.run("kill", "-STOP", served.pid())
         systemd.wait_for(served.unit, **STATE, NRestarts="1")
         served.check_serves(served.tensors)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """The units and examples are right as systemd reads them, and the service's sandbox is as tight as it may be: it
 must not have a mount namespace of its own, or nobody else would see the mount."""
 
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 from booted import EXAMPLES, UNITS, Booted, need_systemd, units_of_fstab
-from mounted import TemporaryFolder, case, check, check_equal, main
+from checks import TemporaryFolder, check, check_equal
 
 # The directives that make a mount namespace, and a value with which that can be seen.
 MAKES_NAMESPACE: dict[str, Optional[str]] = {
@@ -106,8 +105,8 @@ def verify(folder: Path, program: str, *units: Path, manager: str = "--system") 
     check(done.returncode == 0 and not output.strip(), f"systemd-analyze verify: {done.returncode}\n{output}")
 
 
-@case("units: systemd-analyze verifies the services and the examples")
-def verified(program: str) -> None:
+def test_verified(program: str, folder: Path) -> None:
+    """units: systemd-analyze verifies the services and the examples"""
     need_systemd()
     services = (UNITS / "tensorfs@.service", UNITS / "user/tensorfs@.service")
     examples = sorted([*EXAMPLES.glob("*.mount"), *EXAMPLES.glob("*.automount")])
@@ -121,36 +120,35 @@ def verified(program: str) -> None:
     for unit in (*services, *examples):
         for page in directives(unit).get("Documentation", []):
             check_equal(page, "man:tensorfs(1)", f"{unit.name}: what it names")
-    with TemporaryFolder() as folder:  # what is wrong is said
-        unit = folder / "tensorfs@.service"
-        unit.write_text(services[0].read_text().replace("TasksMax=", "TaskMax="))
-        (folder / "copy").mkdir()
-        try:
-            verify(folder / "copy", program, unit)
-        except AssertionError as error:
-            check("TaskMax" in str(error), f"it says: {error}")
-        else:
-            check(False, "a directive that does not exist is not noticed")
+    # what is wrong is said
+    unit = folder / "tensorfs@.service"
+    unit.write_text(services[0].read_text().replace("TasksMax=", "TaskMax="))
+    (folder / "copy").mkdir()
+    try:
+        verify(folder / "copy", program, unit)
+    except AssertionError as error:
+        check("TaskMax" in str(error), f"it says: {error}")
+    else:
+        check(False, "a directive that does not exist is not noticed")
 
 
-@case("units: systemd makes the mounts of fstab.example")
-def fstab(program: str) -> None:
+def test_fstab(program: str, folder: Path) -> None:
+    """units: systemd makes the mounts of fstab.example"""
     need_systemd()
-    with TemporaryFolder() as folder:
-        units = units_of_fstab(EXAMPLES / "fstab.example", folder / "made")
-        names = [unit.name for unit in units]
-        wanted = ["mnt-draft.mount", "mnt-llama.mount", "mnt-mixtral.automount", "mnt-mixtral.mount"]
-        check_equal(names, wanted, "units")
-        found = {unit.name: directives(unit) for unit in units}
-        check_equal(found["mnt-draft.mount"]["What"], ["/models/draft model"], "a source with a space")
-        check_equal(found["mnt-llama.mount"]["RequiresMountsFor"], ["/models"], "what it waits for")
-        check_equal(found["mnt-mixtral.mount"]["RequiresMountsFor"], ["/cluster"], "what it waits for")
-        check_equal(found["mnt-mixtral.automount"]["TimeoutIdleSec"], ["1h"], "idle")
-        verify(folder, program, *units)
+    units = units_of_fstab(EXAMPLES / "fstab.example", folder / "made")
+    names = [unit.name for unit in units]
+    wanted = ["mnt-draft.mount", "mnt-llama.mount", "mnt-mixtral.automount", "mnt-mixtral.mount"]
+    check_equal(names, wanted, "units")
+    found = {unit.name: directives(unit) for unit in units}
+    check_equal(found["mnt-draft.mount"]["What"], ["/models/draft model"], "a source with a space")
+    check_equal(found["mnt-llama.mount"]["RequiresMountsFor"], ["/models"], "what it waits for")
+    check_equal(found["mnt-mixtral.mount"]["RequiresMountsFor"], ["/cluster"], "what it waits for")
+    check_equal(found["mnt-mixtral.automount"]["TimeoutIdleSec"], ["1h"], "idle")
+    verify(folder, program, *units)
 
 
-@case("units: no directive of the service makes a mount namespace")
-def no_namespace(_: str) -> None:
+def test_no_namespace() -> None:
+    """units: no directive of the service makes a mount namespace"""
     system, user = (directives(UNITS / name) for name in ("tensorfs@.service", "user/tensorfs@.service"))
     for unit, forbidden in (
         (system, MAKES_NAMESPACE.keys() | ALSO_NOT),
@@ -165,8 +163,8 @@ def no_namespace(_: str) -> None:
         check_equal(user[name], system[name], f"the user's {name}=")
 
 
-@case("units: the directives that are said to make a mount namespace do")
-def namespaces(program: str) -> None:
+def test_namespaces(program: str) -> None:
+    """units: the directives that are said to make a mount namespace do"""
     with Booted(program) as systemd:
         tried = {name: value for name, value in MAKES_NAMESPACE.items() if value is not None}
         for name, value in tried.items():
@@ -183,8 +181,8 @@ def namespaces(program: str) -> None:
             check(found != host, f"{name}= makes no mount namespace")
 
 
-@case("units: the service's sandbox takes away what mounting does not need")
-def sandbox(program: str) -> None:
+def test_sandbox(program: str) -> None:
+    """units: the service's sandbox takes away what mounting does not need"""
     with Booted(program) as systemd:
         probe = systemd.folder / "probe.py"
         probe.write_text(PROBE)
@@ -212,7 +210,3 @@ def sandbox(program: str) -> None:
         check_equal(int(found["status"]["CapBnd"], 16), CAPABILITIES, "capabilities")
         status = [found["status"][name] for name in ("NoNewPrivs", "Seccomp", "Umask")]
         check_equal(status, ["1", "2", "0077"], "no new privileges, a filter of system calls, umask")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,3 @@
-#!/usr/bin/python3 -B
 """The user's tensorfs@.service under the manager of a user without any rights."""
 
 from __future__ import annotations
@@ -9,7 +8,8 @@ import sys
 from pathlib import Path
 
 from booted import UNITS, Booted, wait_until
-from mounted import Skip, case, check, check_equal, main, need_program, random_tensor, write_shard
+from checks import Skip, check, check_equal, need_program
+from models import random_tensor, write_shard
 
 USER = 65534
 UNIT = "tensorfs@llama.service"
@@ -87,8 +87,8 @@ class User:
         check(bytes.fromhex(found) == self.tensor.data, "bytes")
 
 
-@case("systemd user: an ordinary user's service mounts, reloads, comes back and stops")
-def life(program: str) -> None:
+def test_life(program: str) -> None:
+    """systemd user: an ordinary user's service mounts, reloads, comes back and stops"""
     with User(program) as user:
         user.run("systemctl", "--user", "start", UNIT)
         user.check_serves()
@@ -106,8 +106,8 @@ def life(program: str) -> None:
         check_equal(user.systemd.mounts_on(user.mountpoint), [], "what is still mounted")
 
 
-@case("systemd user: a dead mount is cleared where the service is not started again")
-def gives_up(program: str) -> None:
+def test_gives_up(program: str) -> None:
+    """systemd user: a dead mount is cleared where the service is not started again"""
     with User(program) as user:
         user.drop_in("test", "[Service]\nRestart=no\n")
         user.run("systemctl", "--user", "start", UNIT)
@@ -115,7 +115,3 @@ def gives_up(program: str) -> None:
         wait_until(lambda: user.show("ActiveState") == "failed", "it has failed")
         check_equal(user.systemd.mounts_on(user.mountpoint), [], "what is still mounted")
         check_equal(user.run("ls", "-A", user.mountpoint), "", "what is below the mount point")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

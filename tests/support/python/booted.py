@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Callable, Optional
 
-from mounted import PATIENCE, REPOSITORY, Skip, check, need_program
+from checks import PATIENCE, REPOSITORY, Skip, check, need_program
 
 UNITS = REPOSITORY / "systemd"
 EXAMPLES = UNITS / "examples"

@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from mounted import PATIENCE, REPOSITORY, Mount, Skip, check
+from checks import PATIENCE, REPOSITORY, Skip, check
+from mounts import Mount
 
 EXAMPLE = REPOSITORY / "systemd/examples/nginx.conf"
 

@@ -13,9 +13,8 @@ import termios
 import time
 from pathlib import Path
 
-from texts import REPOSITORY, check, run
-
-from mounted import PATIENCE, Tensor, need_program, write_shard  # isort: skip
+from checks import PATIENCE, REPOSITORY, check, need_program, run
+from models import Tensor, write_shard
 
 COMPLETIONS = REPOSITORY / "fs" / "completions"
 

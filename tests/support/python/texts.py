@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
 from typing import Iterable
 
-from mounted import REPOSITORY, check, run
+from checks import REPOSITORY, check, run
 
 MANUAL = REPOSITORY / "fs" / "man" / "tensorfs.1"
 README = REPOSITORY / "README.md"
