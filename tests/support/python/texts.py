@@ -10,7 +10,7 @@ from checks import REPOSITORY, check, run
 
 MANUAL = REPOSITORY / "fs" / "man" / "tensorfs.1"
 README = REPOSITORY / "README.md"
-EXIT_CODES = REPOSITORY / "fs" / "exit_code.hpp"
+EXIT_CODES = REPOSITORY / "fs" / "terminal" / "exit_code.hpp"
 
 
 def check_same(found: Iterable[str], wanted: Iterable[str], where: str) -> None:
