@@ -56,40 +56,38 @@ def check_events(lines: list[tuple[int, str]], at: Path, model: Path) -> None:
     check(all(SECRET[:10].decode() not in text for _, text in lines), "a tensor's bytes are logged")
 
 
-def test_to_syslog(program: str) -> None:
+def test_to_syslog(systemd: Booted) -> None:
     """log: a daemon logs to syslog, with levels, a line an event, and no tensor's bytes"""
-    with Booted(program) as systemd:
-        listener = Listener(systemd.at("/dev/log"))
-        model, at = make_model(systemd.folder), systemd.folder / "at"
-        at.mkdir()
-        systemd.run("tensorfs", model, at)
-        use(systemd.at(at), model)
-        systemd.run("umount", at)
-        events = []
-        while not events or not events[-1][1].endswith("unmounted"):
-            message = listener.next()
-            found = re.fullmatch(r"<(\d+)>.{15} tensorfs\[\d+\]: (.*)", message)
-            check(found is not None, f"a message to syslog is {message!r}")
-            check_equal(int(found[1]) & ~7, DAEMON, "facility")
-            events.append((int(found[1]) & 7, found[2]))
-        check_events(events, at, model)
+    listener = Listener(systemd.at("/dev/log"))
+    model, at = make_model(systemd.folder), systemd.folder / "at"
+    at.mkdir()
+    systemd.run("tensorfs", model, at)
+    use(systemd.at(at), model)
+    systemd.run("umount", at)
+    events = []
+    while not events or not events[-1][1].endswith("unmounted"):
+        message = listener.next()
+        found = re.fullmatch(r"<(\d+)>.{15} tensorfs\[\d+\]: (.*)", message)
+        check(found is not None, f"a message to syslog is {message!r}")
+        check_equal(int(found[1]) & ~7, DAEMON, "facility")
+        events.append((int(found[1]) & 7, found[2]))
+    check_events(events, at, model)
 
 
-def test_to_journal(program: str) -> None:
+def test_to_journal(systemd: Booted) -> None:
     """log: where standard error is the journal, lines begin with their levels as it reads them"""
-    with Booted(program) as systemd:
-        model, at = make_model(systemd.folder), systemd.folder / "at"
-        at.mkdir()
-        stream = "exec 2>/run/stderr; export JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2); exec "
-        systemd.run("sh", "-c", f'({stream} tensorfs -f "$@") >/dev/null </dev/null &', "sh", model, at)
-        log = systemd.at("/run/stderr")
-        wait_until(lambda: systemd.mounts_on(at) != [] and "mounted" in log.read_text(), "it is mounted")
-        use(systemd.at(at), model)
-        systemd.run("umount", at)
-        wait_until(lambda: log.read_text().endswith("unmounted\n"), "it is unmounted")
-        lines = re.findall(r"^<(\d)>(.*)$", log.read_text(), re.MULTILINE)
-        check_events([(int(level), text) for level, text in lines], at, model)
-        check_equal(len(lines), log.read_text().count("\n"), "lines with a level")
+    model, at = make_model(systemd.folder), systemd.folder / "at"
+    at.mkdir()
+    stream = "exec 2>/run/stderr; export JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2); exec "
+    systemd.run("sh", "-c", f'({stream} tensorfs -f "$@") >/dev/null </dev/null &', "sh", model, at)
+    log = systemd.at("/run/stderr")
+    wait_until(lambda: systemd.mounts_on(at) != [] and "mounted" in log.read_text(), "it is mounted")
+    use(systemd.at(at), model)
+    systemd.run("umount", at)
+    wait_until(lambda: log.read_text().endswith("unmounted\n"), "it is unmounted")
+    lines = re.findall(r"^<(\d)>(.*)$", log.read_text(), re.MULTILINE)
+    check_events([(int(level), text) for level, text in lines], at, model)
+    check_equal(len(lines), log.read_text().count("\n"), "lines with a level")
 
 
 def levels_in(text: str) -> list[str]:

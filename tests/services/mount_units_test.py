@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
+from typing import Iterator
+
+import pytest
 
 from booted import EXAMPLES, Booted, units_of_fstab, wait_until
-from checks import TemporaryFolder, check, check_equal
+from checks import check, check_equal
 from models import random_tensor, write_shard
 
 FSTAB_SOURCES = ("/models/Llama-3-70B", "/cluster/models/Mixtral", "/models/draft\\040model")
@@ -37,27 +41,32 @@ class Examples:
         check(self.systemd.at(f"{folder}/a/weight").read_bytes() == self.tensor.data, f"{folder}: bytes")
 
 
-def test_units(program: str) -> None:
+@pytest.fixture
+def examples(program: str) -> Iterator[Examples]:
+    with Examples(program) as it:
+        yield it
+
+
+def test_units(examples: Examples) -> None:
     """systemd mounts: the example of a mount, and when somebody looks"""
-    with Examples(program) as examples:
-        systemd = examples.systemd
-        for suffix in ("mount", "automount"):
-            text = (EXAMPLES / f"mnt-llama.{suffix}").read_text()
-            examples.install(text.replace("/models/Llama-3-70B", str(examples.model)), f"mnt-llama.{suffix}")
-        systemd.run("systemctl", "daemon-reload")
-        systemd.run("systemctl", "start", "mnt-llama.mount")
-        examples.check_serves("/mnt/llama")
-        check("allow_other" in systemd.run("findmnt", "-n", "-o", "OPTIONS", "/mnt/llama"), "allow_other is missing")
-        systemd.run("systemctl", "stop", "mnt-llama.mount")
-        check_equal(systemd.mounts_on("/mnt/llama"), [], "what is still mounted")
-        systemd.wait_for("mnt-llama.mount", ActiveState="inactive", Result="success")
-        systemd.drop_in("mnt-llama.automount", "[Automount]\nTimeoutIdleSec=1\n")
-        systemd.run("systemctl", "daemon-reload")
-        systemd.run("systemctl", "start", "mnt-llama.automount")
-        check_equal(systemd.mounts_on("/mnt/llama"), ["autofs"], "what is mounted before anybody looks")
-        look_until_mounted(examples, "/mnt/llama")
-        wait_until(lambda: systemd.mounts_on("/mnt/llama") == ["autofs"], "it is unmounted when nobody uses it")
-        look_until_mounted(examples, "/mnt/llama")
+    systemd = examples.systemd
+    for suffix in ("mount", "automount"):
+        text = (EXAMPLES / f"mnt-llama.{suffix}").read_text()
+        examples.install(text.replace("/models/Llama-3-70B", str(examples.model)), f"mnt-llama.{suffix}")
+    systemd.run("systemctl", "daemon-reload")
+    systemd.run("systemctl", "start", "mnt-llama.mount")
+    examples.check_serves("/mnt/llama")
+    check("allow_other" in systemd.run("findmnt", "-n", "-o", "OPTIONS", "/mnt/llama"), "allow_other is missing")
+    systemd.run("systemctl", "stop", "mnt-llama.mount")
+    check_equal(systemd.mounts_on("/mnt/llama"), [], "what is still mounted")
+    systemd.wait_for("mnt-llama.mount", ActiveState="inactive", Result="success")
+    systemd.drop_in("mnt-llama.automount", "[Automount]\nTimeoutIdleSec=1\n")
+    systemd.run("systemctl", "daemon-reload")
+    systemd.run("systemctl", "start", "mnt-llama.automount")
+    check_equal(systemd.mounts_on("/mnt/llama"), ["autofs"], "what is mounted before anybody looks")
+    look_until_mounted(examples, "/mnt/llama")
+    wait_until(lambda: systemd.mounts_on("/mnt/llama") == ["autofs"], "it is unmounted when nobody uses it")
+    look_until_mounted(examples, "/mnt/llama")
 
 
 def look_until_mounted(examples: Examples, folder: str) -> None:
@@ -68,26 +77,24 @@ def look_until_mounted(examples: Examples, folder: str) -> None:
     check_equal(examples.systemd.mounts_on(folder), ["autofs", "fuse.tensorfs"], "what is mounted")
 
 
-def test_fstab(program: str) -> None:
+def test_fstab(examples: Examples, folder: Path) -> None:
     """systemd mounts: the lines of fstab.example"""
-    with Examples(program) as examples:
-        systemd = examples.systemd
-        with TemporaryFolder() as folder:
-            text = (EXAMPLES / "fstab.example").read_text()
-            for source in FSTAB_SOURCES:
-                check(source in text, f"fstab.example does not mount {source}")
-                text = text.replace(source, str(examples.model).replace(" ", "\\040"))
-            (folder / "fstab").write_text(text)
-            for unit in units_of_fstab(folder / "fstab", folder / "made"):
-                examples.install(unit.read_text(), unit.name)
-            systemd.run("systemctl", "daemon-reload")
-            for name in ("llama", "draft"):
-                systemd.run("systemctl", "start", f"mnt-{name}.mount")
-                examples.check_serves(f"/mnt/{name}")
-            systemd.run("systemctl", "start", "mnt-mixtral.automount")
-            look_until_mounted(examples, "/mnt/mixtral")
-            # By mount(8) itself, with the same line.
-            systemd.run("systemctl", "stop", "mnt-llama.mount")
-            systemd.at("/run/fstab").write_text(text)
-            systemd.run("mount", "--fstab", "/run/fstab", "/mnt/llama")
-            examples.check_serves("/mnt/llama")
+    systemd = examples.systemd
+    text = (EXAMPLES / "fstab.example").read_text()
+    for source in FSTAB_SOURCES:
+        check(source in text, f"fstab.example does not mount {source}")
+        text = text.replace(source, str(examples.model).replace(" ", "\\040"))
+    (folder / "fstab").write_text(text)
+    for unit in units_of_fstab(folder / "fstab", folder / "made"):
+        examples.install(unit.read_text(), unit.name)
+    systemd.run("systemctl", "daemon-reload")
+    for name in ("llama", "draft"):
+        systemd.run("systemctl", "start", f"mnt-{name}.mount")
+        examples.check_serves(f"/mnt/{name}")
+    systemd.run("systemctl", "start", "mnt-mixtral.automount")
+    look_until_mounted(examples, "/mnt/mixtral")
+    # By mount(8) itself, with the same line.
+    systemd.run("systemctl", "stop", "mnt-llama.mount")
+    systemd.at("/run/fstab").write_text(text)
+    systemd.run("mount", "--fstab", "/run/fstab", "/mnt/llama")
+    examples.check_serves("/mnt/llama")

@@ -163,50 +163,48 @@ def test_no_namespace() -> None:
         check_equal(user[name], system[name], f"the user's {name}=")
 
 
-def test_namespaces(program: str) -> None:
+def test_namespaces(systemd: Booted) -> None:
     """units: the directives that are said to make a mount namespace do"""
-    with Booted(program) as systemd:
-        tried = {name: value for name, value in MAKES_NAMESPACE.items() if value is not None}
-        for name, value in tried.items():
-            (systemd.units / f"probe-{name}.service").write_text(
-                f"[Service]\nType=oneshot\nStandardOutput=file:/run/probe-{name}\n"
-                f"ExecStart=/bin/readlink /proc/self/ns/mnt\n{name}={value}\n"
-            )
-        systemd.run("systemctl", "daemon-reload")
-        host = os.readlink(systemd.at("/proc/1/ns/mnt"))
-        for name in tried:
-            systemd.run("systemctl", "start", f"probe-{name}.service")
-            found = systemd.at(f"/run/probe-{name}").read_text().strip()
-            check(found.startswith("mnt:"), f"{name}=: {found!r}")
-            check(found != host, f"{name}= makes no mount namespace")
+    tried = {name: value for name, value in MAKES_NAMESPACE.items() if value is not None}
+    for name, value in tried.items():
+        (systemd.units / f"probe-{name}.service").write_text(
+            f"[Service]\nType=oneshot\nStandardOutput=file:/run/probe-{name}\n"
+            f"ExecStart=/bin/readlink /proc/self/ns/mnt\n{name}={value}\n"
+        )
+    systemd.run("systemctl", "daemon-reload")
+    host = os.readlink(systemd.at("/proc/1/ns/mnt"))
+    for name in tried:
+        systemd.run("systemctl", "start", f"probe-{name}.service")
+        found = systemd.at(f"/run/probe-{name}").read_text().strip()
+        check(found.startswith("mnt:"), f"{name}=: {found!r}")
+        check(found != host, f"{name}= makes no mount namespace")
 
 
-def test_sandbox(program: str) -> None:
+def test_sandbox(program: str, systemd: Booted) -> None:
     """units: the service's sandbox takes away what mounting does not need"""
-    with Booted(program) as systemd:
-        probe = systemd.folder / "probe.py"
-        probe.write_text(PROBE)
-        systemd.run("install", "-d", "-m", "700", "-o", "7", "/run/private")
-        # The same program in the service's sandbox and in none.
-        command = f"ExecStart={shutil.which('python3', path='/usr/bin') or sys.executable} -B {probe}\n"
-        common = "Type=oneshot\nStandardError=append:/run/log\n"
-        (systemd.units / "free.service").write_text(
-            f"[Service]\n{common}{command}StandardOutput=file:/run/free\n"
-        )
-        systemd.drop_in(
-            "tensorfs@probe.service",
-            f"[Service]\n{common}ExecStart=\n{command}ExecReload=\nExecStop=\nExecStopPost=\n"
-            "Restart=no\nWatchdogSec=0\nStandardOutput=file:/run/sandboxed\n",
-        )
-        systemd.configure("probe", systemd.folder, systemd.folder / "at")
-        systemd.run("systemctl", "daemon-reload")
-        for unit in ("free.service", "tensorfs@probe.service"):
-            systemd.run("systemctl", "start", unit)
-        free, found = (json.loads(systemd.at(path).read_text()) for path in ("/run/free", "/run/sandboxed"))
-        tries = {name for name, value in free.items() if isinstance(value, bool)}
-        check_equal({name for name in tries if not free[name]}, set(), "what cannot be done even without the sandbox")
-        check_equal({name for name in tries if found[name]}, ALLOWED, "what the sandbox allows")
-        check_equal(found["namespace of mounts"], free["namespace of mounts"], "the mount namespace")
-        check_equal(int(found["status"]["CapBnd"], 16), CAPABILITIES, "capabilities")
-        status = [found["status"][name] for name in ("NoNewPrivs", "Seccomp", "Umask")]
-        check_equal(status, ["1", "2", "0077"], "no new privileges, a filter of system calls, umask")
+    probe = systemd.folder / "probe.py"
+    probe.write_text(PROBE)
+    systemd.run("install", "-d", "-m", "700", "-o", "7", "/run/private")
+    # The same program in the service's sandbox and in none.
+    command = f"ExecStart={shutil.which('python3', path='/usr/bin') or sys.executable} -B {probe}\n"
+    common = "Type=oneshot\nStandardError=append:/run/log\n"
+    (systemd.units / "free.service").write_text(
+        f"[Service]\n{common}{command}StandardOutput=file:/run/free\n"
+    )
+    systemd.drop_in(
+        "tensorfs@probe.service",
+        f"[Service]\n{common}ExecStart=\n{command}ExecReload=\nExecStop=\nExecStopPost=\n"
+        "Restart=no\nWatchdogSec=0\nStandardOutput=file:/run/sandboxed\n",
+    )
+    systemd.configure("probe", systemd.folder, systemd.folder / "at")
+    systemd.run("systemctl", "daemon-reload")
+    for unit in ("free.service", "tensorfs@probe.service"):
+        systemd.run("systemctl", "start", unit)
+    free, found = (json.loads(systemd.at(path).read_text()) for path in ("/run/free", "/run/sandboxed"))
+    tries = {name for name, value in free.items() if isinstance(value, bool)}
+    check_equal({name for name in tries if not free[name]}, set(), "what cannot be done even without the sandbox")
+    check_equal({name for name in tries if found[name]}, ALLOWED, "what the sandbox allows")
+    check_equal(found["namespace of mounts"], free["namespace of mounts"], "the mount namespace")
+    check_equal(int(found["status"]["CapBnd"], 16), CAPABILITIES, "capabilities")
+    status = [found["status"][name] for name in ("NoNewPrivs", "Seccomp", "Umask")]
+    check_equal(status, ["1", "2", "0077"], "no new privileges, a filter of system calls, umask")
