@@ -201,7 +201,7 @@ TEST_CASE("in a pipeline the components' names are told apart from files as well
     }
 }
 
-TEST_CASE("names of random trees are legal, unique and found again, and nothing else is found") {
+TEST_CASE("names of random trees are legal, unique and found again, and nothing else is found", "[thorough]") {
     const std::vector<std::string> separators{"./", "/", ".", "", "~/"};
     for (std::uint32_t seed = 0; seed < 120; ++seed) {
         std::mt19937 random(seed);

@@ -135,7 +135,7 @@ void check_shape(const Tree& tree, std::size_t tensors) {
 
 }  // namespace
 
-TEST_CASE("trees of random names are what the rules say, and every path is legal and unique") {
+TEST_CASE("trees of random names are what the rules say, and every path is legal and unique", "[thorough]") {
     const std::vector<std::string> separators{"./", "./", ".", "/", "", "./a", "~."};
     for (std::uint32_t seed = 0; seed < 400; ++seed) {
         const std::string& set = separators[seed % separators.size()];
@@ -165,7 +165,7 @@ TEST_CASE("trees of random names that mostly meet are what the rules say") {
     }
 }
 
-TEST_CASE("trees of long random names have legal and unique paths") {
+TEST_CASE("trees of long random names have legal and unique paths", "[thorough]") {
     for (std::uint32_t seed = 0; seed < 30; ++seed) {
         std::mt19937 random(seed);
         std::set<std::string> names;

@@ -139,7 +139,7 @@ TEST_CASE("an index of a size beyond reason is not read") {
     CHECK(kinds(problems_of([&] { Index::read(folder / "i.json"); })) == "InvalidIndex ");
 }
 
-TEST_CASE("a big index in any order is read, and its shards are counted once") {
+TEST_CASE("a big index in any order is read, and its shards are counted once", "[thorough]") {
     std::vector<std::pair<std::string, std::string>> map;
     for (int i = 20000; i-- > 0;) {
         map.emplace_back("t" + std::to_string(100000 + i), std::to_string(i % 7) + ".safetensors");

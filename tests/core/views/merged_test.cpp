@@ -207,7 +207,7 @@ TEST_CASE("a merged file may be merged again, and stays as it is") {
     CHECK(merged_file(once.model) == merged_file(model));
 }
 
-TEST_CASE("where the header of a merged file would be larger than the format allows, there is none") {
+TEST_CASE("where the header of a merged file would be larger than the format allows, there is none", "[thorough]") {
     const TemporaryFolder folder;
     write_too_much_for_one_header(folder);
     CHECK_FALSE(merged_view(Model::load(find_source(folder.path().string()))).has_value());

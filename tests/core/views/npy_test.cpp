@@ -107,7 +107,8 @@ TEST_CASE("a shape whose text does not fit version 1.0 is written by version 2.0
     CHECK(parse(npy_header("<f4", Dims(10000, 12345))).version == 2);
 }
 
-TEST_CASE("an .npy header is a multiple of 4096 bytes, the smallest that has room, and as long as is told") {
+TEST_CASE("an .npy header is a multiple of 4096 bytes, the smallest that has room, and as long as is told",
+          "[thorough]") {
     for (std::size_t rank = 0; rank < 100; ++rank) check(Dims(rank, rank));
     for (const std::size_t pages : {1U, 2U, 15U, 16U, 17U}) {
         for (std::size_t length = pages * 4096 - 16; length <= pages * 4096 + 3; ++length) {

@@ -149,7 +149,7 @@ TEST_CASE("a directory that begins just below 4 GiB needs no ZIP64, and just the
     }
 }
 
-TEST_CASE("65,535 files and more are counted by ZIP64") {
+TEST_CASE("65,535 files and more are counted by ZIP64", "[thorough]") {
     for (const std::size_t count : {65534U, 65535U, 65536U, 70000U}) {
         INFO(count << " files");
         ZipWriter zip;

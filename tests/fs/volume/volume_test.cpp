@@ -297,7 +297,7 @@ TEST_CASE("the whole model is a safetensors file and a zip archive in the hidden
     CHECK(contains(archive, shown.weight));
 }
 
-TEST_CASE("what cannot be made of a model is neither listed nor found") {
+TEST_CASE("what cannot be made of a model is neither listed nor found", "[thorough]") {
     const TemporaryFolder folder;
     write_too_much_for_one_header(folder);
     const Volume volume(load(folder.path().string()), "./");
