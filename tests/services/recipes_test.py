@@ -35,7 +35,7 @@ def is_ignored(path: Path) -> bool:
     return any(fnmatch.fnmatchcase(path.relative_to(REPOSITORY).parts[0], pattern) for pattern in patterns)
 
 
-def test_dockerfile(_: str) -> None:
+def test_dockerfile() -> None:
     """container: the Dockerfile refers to what is there, and names no package"""
     found = instructions()
     check_equal([name for name, _ in found].count("FROM"), 2, "stages")

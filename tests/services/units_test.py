@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 from booted import EXAMPLES, UNITS, Booted, need_systemd, units_of_fstab
-from checks import TemporaryFolder, check, check_equal
+from checks import check, check_equal
 
 # The directives that make a mount namespace, and a value with which that can be seen.
 MAKES_NAMESPACE: dict[str, Optional[str]] = {
@@ -111,12 +111,9 @@ def test_verified(program: str, folder: Path) -> None:
     services = (UNITS / "tensorfs@.service", UNITS / "user/tensorfs@.service")
     examples = sorted([*EXAMPLES.glob("*.mount"), *EXAMPLES.glob("*.automount")])
     check_equal(len(examples), 2, "examples of units")
-    for place, names, manager in (
-        ("system", [services[0], *examples], "--system"),
-        ("user", [services[1]], "--user"),
-    ):
-        with TemporaryFolder() as folder:
-            verify(folder, program, *names, manager=manager)
+    for manager, names in (("--system", [services[0], *examples]), ("--user", [services[1]])):
+        (folder / manager).mkdir()
+        verify(folder / manager, program, *names, manager=manager)
     for unit in (*services, *examples):
         for page in directives(unit).get("Documentation", []):
             check_equal(page, "man:tensorfs(1)", f"{unit.name}: what it names")
