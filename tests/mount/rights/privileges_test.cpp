@@ -81,7 +81,8 @@ bool system_allows_other() {
 }  // namespace
 
 TEST_CASE(
-    "mounted by root, no thread of the daemon that answers has any right; the main one can unmount, and read again") {
+    "mounted by root, no thread of the daemon that answers has any right, and the main one can unmount and read "
+    "again") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     if (::geteuid() != 0) SKIP_TEST("this is not root");
     const Model model;
