@@ -1,6 +1,6 @@
 # Completion of tensorfs's command line in bash 4 and newer. It is found by the package bash-completion as
 # share/bash-completion/completions/tensorfs, and needs nothing of it: to source this file does, too.
-# tests/words checks that it knows all verbs, flags and options, and no others.
+# tests/documents checks that it knows all verbs, flags and options, and no others.
 
 _tensorfs() {
     local IFS=$' \t\n'

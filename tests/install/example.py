@@ -5,16 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from expected import REPOSITORY
-
-sys.path.append(str(REPOSITORY / "tests" / "consumers"))
-from mounted import (  # noqa: E402: where it is, is only known now
-    BITS, Tensor, check_equal, need_program, random_tensor, run, write_shard,
-)  # fmt: skip
+from checks import REPOSITORY, check_equal, need_program, run
+from models import BITS, Tensor, random_tensor, write_shard
 
 EXAMPLE = REPOSITORY / "tests" / "install" / "example"
 

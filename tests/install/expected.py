@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from checks import REPOSITORY
 
 # The components of the installation, and the packages that are made of them.
 PACKAGES = {"Program": "tensorfs", "Development": "libtensorfs-dev"}

@@ -1,0 +1,189 @@
+"""Help, the manual, README.md and the completions tell of all that the program has, and of nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+from checks import REPOSITORY, check, check_equal, need_program, run
+from models import make_model
+from mounts import Mount
+from texts import (
+    EXIT_CODES, MANUAL, check_same, choices, flags, in_backticks, manual_items, manual_section, options, readme_section,
+    readme_table, usage, verbs,
+)  # fmt: skip
+
+COMMON = ["-h", "--help"]  # of all verbs
+
+
+# --- Verbs, flags and options ----------------------------------------------------------------------
+
+
+def flags_in(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--?[a-z]+\b", text))
+
+
+def test_help_fits(program: str) -> None:
+    """help fits a terminal of 24 lines and 80 columns"""
+    first = run(program, "--help").splitlines()
+    check(len(first) <= 24, f"--help has {len(first)} lines")
+    mount = run(program, "mount", "--help").splitlines()
+    check(len(mount) <= 40, f"mount --help has {len(mount)} lines")
+    texts = {"--help": first} | {verb: run(program, verb, "--help").splitlines() for verb in verbs(program)}
+    for verb, lines in texts.items():
+        for line in lines:
+            check(len(line) <= 80, f"{verb}: a line of help has {len(line)} columns: {line}")
+
+
+def test_usages(program: str) -> None:
+    """a verb's usage names the flags that it takes"""
+    for verb in verbs(program):
+        taken = set(flags(program, verb)) - set(COMMON)
+        named = flags_in(usage(program, verb))
+        # Of "-f, --foreground", one is enough.
+        pairs = re.findall(r"^  (-\w), (--\w+)", run(program, verb, "--help"), re.MULTILINE)
+        taken -= {long for short, long in pairs if short in named}
+        check_same(named, taken, f"the usage of {verb}")
+
+
+def test_manual_verbs(program: str) -> None:
+    """the manual has every verb, with its flags, and no others"""
+    def flags_of(text: str) -> set[str]:
+        return {"-" + name for name in re.findall(r"\bFl (-?\w+)", text)}
+
+    items = {re.match(r"\.Cm (\w+)", head)[1]: (head, body) for head, body in manual_items("VERBS")}
+    check_same(items, verbs(program), "the manual's VERBS")
+    for verb, (head, body) in items.items():
+        check_same(flags_of(head), flags_in(usage(program, verb)), f"the manual's usage of {verb}")
+        check_same(flags_of(head + body), set(flags(program, verb)) - set(COMMON), f"the manual on {verb}")
+    about_all = flags_of(manual_section("VERBS").rpartition("\n.El\n")[2])
+    check_same(about_all, [*COMMON, "-V", "--version"], "the manual, below the verbs,")
+    for flag in about_all:
+        check(run(program, flag) != "", f"{flag} prints nothing")
+
+
+def test_manual_options(program: str) -> None:
+    """the manual has every mount option in the order of help, and no others"""
+    found = [re.sub(r"^Cm |Ns | Ns|Ar |\s", "", head) for head, _ in manual_items("MOUNT OPTIONS")]
+    wanted = options(program, "mount")
+    check_same(found, wanted, "the manual's MOUNT OPTIONS")
+    check_equal(found, wanted, "the order of the manual's MOUNT OPTIONS")
+
+
+def test_readme_options(program: str) -> None:
+    """README has every mount option, and no others"""
+    rows = readme_table("Mounting", "option")
+    check_same([name for row in rows for name in in_backticks(row[0])], options(program, "mount"), "README's options")
+
+
+def test_readme_verbs(program: str) -> None:
+    """README has every verb, with its flags, and no others"""
+    section = readme_section("Without a mount")
+    listed = dict(re.findall(r"^tensorfs (\w+) (.*) #", section, re.MULTILINE))
+    check_same(listed, set(verbs(program)) - {"mount"}, "README's section on verbs")
+    for verb, words in listed.items():
+        if "--" in words:
+            check_same(flags_in(words), flags_in(usage(program, verb)) - {"-o"}, f"README's line on {verb}")
+    wanted = {flag for verb in verbs(program) if verb != "mount" for flag in flags(program, verb)} - set(COMMON)
+    check("`-o " in section, "README's section on verbs lacks -o")
+    long = {flag for flag in flags_in(section) if flag.startswith("--")}
+    check_same(long, wanted - {"-o"}, "README's section on verbs")
+    mount = set(re.findall(r"(?<![\w-])-\w\b", readme_section("Mounting").partition("\n| ")[0]))
+    check_same(mount, {flag for flag in flags(program, "mount") if len(flag) == 2} - {"-h"}, "README on mounting")
+
+
+def test_values(program: str) -> None:
+    """the values that an option takes are told where it is told of"""
+    help_lines = {line.split("=")[0].strip(): line for line in run(program, "mount", "--help").splitlines() if "=" in line}
+    manual = {head.split()[1]: body for head, body in manual_items("MOUNT OPTIONS")}
+    for name in ("cache", "log"):
+        for value in choices(program, "mount", "/none", "/none", "-o", f"{name}=?"):
+            check(value in help_lines[name], f"mount --help does not tell of {name}={value}")
+            check(re.search(rf"^\.Cm .*\b{value}\b", manual[name], re.MULTILINE) is not None,
+                  f"the manual does not tell of {name}={value}")  # fmt: skip
+    cat = dict((re.match(r"\.Cm (\w+)", head)[1], body) for head, body in manual_items("VERBS"))["cat"]
+    for value in choices(program, "cat", "/none", "x", "--format", "?"):
+        check(value in run(program, "cat", "--help"), f"cat --help does not tell of --format {value}")
+        check(re.search(rf"^\.Cm {value}\b", cat, re.MULTILINE) is not None, f"the manual does not tell of {value}")
+
+
+# --- What scripts rely on --------------------------------------------------------------------------
+
+
+def test_exit_codes() -> None:
+    """the manual and README have every exit code, and no others"""
+    wanted = re.findall(r"^    \w+ = (\d+),", EXIT_CODES.read_text(), re.MULTILINE)
+    check_same([head for head, _ in manual_items("EXIT STATUS")], wanted, "the manual's EXIT STATUS")
+    check_same([row[0] for row in readme_table("Exit codes", "code")], wanted, "README's exit codes")
+
+
+def spelled_out(names: list[str]) -> list[str]:
+    """`user.model.nbytes`, `.shards`: the second begins as the first."""
+    full = next((name for name in names if name.startswith("user.")), "")
+    return [name if name.startswith("user.") else full.rpartition(".")[0] + name for name in names if "." in name]
+
+
+def test_attributes(program: str, folder: Path) -> None:
+    """the manual and README have every extended attribute, and no others"""
+    make_model("demo", folder / "model")
+    with Mount(program, folder / "model") as mount:
+        wanted = {
+            "tensor": set(os.listxattr(mount.path / "lm_head" / "weight")),
+            "folder": set(os.listxattr(mount.path / "lm_head")),
+            "root": set(os.listxattr(mount.path)) - set(os.listxattr(mount.path / "lm_head")),
+        }
+        hidden = set(os.listdir(mount.hidden))
+    metadata = {name for name in wanted["root"] if name.startswith("user.model.metadata.")}
+    check(metadata != set(), "the demo model has no metadata")
+    wanted["root"] = wanted["root"] - metadata | {"user.model.metadata.KEY"}
+
+    readme: dict[str, list[str]] = {"tensor": [], "folder": [], "root": []}
+    for row in readme_table("Attributes", "on"):
+        kind = next(kind for kind in readme if kind in row[0])
+        readme[kind] += spelled_out(in_backticks(row[1]))
+    manual: dict[str, list[str]] = {}
+    kind = ""
+    for head, _ in manual_items("THE MOUNTED TREE"):
+        if head.startswith("Em of"):
+            kind = next(kind for kind in wanted if kind in head)
+            manual[kind] = []
+        elif head.startswith("Va "):
+            manual[kind].append(head.split()[1])
+    for kind, names in wanted.items():
+        check_same(readme[kind], names, f"README's attributes of a {kind}")
+        check_same(manual.get(kind, []), names, f"the manual's attributes of a {kind}")
+
+    in_manual = [head.split()[1].rstrip("/") for head, _ in manual_items("THE MOUNTED TREE") if head.startswith("Pa ")]
+    check_same(in_manual, hidden, "the manual's .tensorfs")
+    rows = readme_table("The hidden folder `.tensorfs`", "path")
+    check_same([in_backticks(row[0])[0].split("/")[1] for row in rows], hidden, "README's .tensorfs")
+
+
+def test_environment() -> None:
+    """the manual has the environment variables that the program reads"""
+    told = {head.split()[1] for head, _ in manual_items("ENVIRONMENT")}
+    sources = [path.read_text() for folder in ("core", "fs") for path in (REPOSITORY / folder).rglob("*.[ch]pp")]
+    read = {name for text in sources for name in re.findall(r'(?:getenv|variable)\("([A-Z_]+)"\)', text)}
+    check("HF_HUB_CACHE" in read, "where the program reads its environment is not known here")
+    check(read <= told, f"the manual lacks {', '.join(sorted(read - told))}")
+
+
+# --- The manual's form -----------------------------------------------------------------------------
+
+
+def test_manual_in_groff() -> None:
+    """the manual has no warning of man and groff"""
+    need_program("groff")
+    need_program("man")
+    for command in (["man", "--warnings", "-l", MANUAL], ["groff", "-ww", "-mandoc", "-Tutf8", MANUAL]):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ | {"LC_ALL": "C.UTF-8"})
+        check_equal((done.returncode, done.stderr), (0, ""), f"{command[0]}: exit code and warnings")
+        check("tensorfs" in done.stdout, f"{command[0]} prints no manual")
+
+
+def test_manual_in_mandoc() -> None:
+    """the manual has no warning of mandoc"""
+    need_program("mandoc")
+    done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", MANUAL], capture_output=True, text=True, timeout=60)
+    check_equal((done.returncode, done.stdout), (0, ""), "mandoc: exit code and warnings")

@@ -1,0 +1,138 @@
+// What the options on the command line do to a mount.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/mounted.hpp"
+
+using namespace tensorfs::tests;
+
+namespace {
+
+std::string write_model(const std::string& path, const std::vector<std::string>& names = {"a.weight"}) {
+    std::vector<Sample> samples;
+    for (const std::string& name : names) samples.push_back({name, "U8", {1}, "x"});
+    write_file(path, safetensors_file(samples));
+    return path;
+}
+
+struct stat stat_of(const std::string& path) {
+    struct stat found {};
+    REQUIRE(::lstat(path.c_str(), &found) == 0);
+    return found;
+}
+
+bool has(const std::string& options, const std::string& wanted) {
+    return ("," + options + ",").find("," + wanted + ",") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("options may stand before, between and behind source and mount point, and the verb may be said") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const std::string source = write_model(folder / "model.safetensors");
+    const Adopter adopter;
+    const MountPoint at;
+    const std::string& to = at.path();
+    const std::vector<std::vector<std::string>> lines{
+        {program(), "-o", "uid=7,gid=8", source, to},          {program(), source, "-o", "uid=7,gid=8", to},
+        {program(), source, to, "-o", "uid=7,gid=8"},          {program(), source, to, "-ouid=7,gid=8"},
+        {program(), "-o", "uid=7", source, to, "-o", "gid=8"}, {program(), "mount", source, to, "-o", "uid=7,gid=8"},
+        {program(), "mount", "-o", "uid=7,gid=8", source, to}, {program(), source, to, "-o", "rw,uid=7,noatime,gid=8"},
+    };
+    for (const std::vector<std::string>& line : lines) {
+        std::string text;
+        for (const std::string& word : line) text += " " + word;
+        INFO(text);
+        const Result result = run(line);
+        CHECK(result.err.empty());
+        REQUIRE(result.code == 0);
+        CHECK(stat_of(at / "a/weight").st_uid == 7);
+        CHECK(stat_of(at / "a/weight").st_gid == 8);
+        CHECK(unmount(to));
+    }
+}
+
+TEST_CASE("uid, gid and umask apply to every node") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    if (::geteuid() != 0) SKIP_TEST("only root can look into what is another user's");
+    const TemporaryFolder folder;
+    const Mounted mount(write_model(folder / "model.safetensors"), {"-o", "uid=1234,gid=4294967294,umask=0027"});
+    for (const std::string name : {"", "a", ".tensorfs", ".tensorfs/flat"}) {
+        INFO(name);
+        const struct stat found = stat_of(mount / name);
+        CHECK(found.st_mode == (S_IFDIR | 0550));
+        CHECK(found.st_uid == 1234);
+        CHECK(found.st_gid == 4294967294);
+    }
+    for (const std::string name : {"a/weight", ".tensorfs/tensors.json", ".tensorfs/flat/a.weight"}) {
+        INFO(name);
+        const struct stat found = stat_of(mount / name);
+        CHECK(found.st_mode == (S_IFREG | 0440));
+        CHECK(found.st_uid == 1234);
+        CHECK(found.st_gid == 4294967294);
+    }
+}
+
+TEST_CASE("with -o separators= all tensors stand in one flat folder") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const Mounted mount(write_model(folder / "model.safetensors", {"a.b.c", "a.b", "x/y"}), {"-o", "separators="});
+    CHECK(names_in(mount.path()) == std::vector<std::string>{"a.b", "a.b.c", "x%2Fy"});
+    CHECK(get_xattr(mount / "x%2Fy", "user.tensor.name") == "x/y");
+    CHECK(stat_of(mount.path()).st_nlink == 2);
+}
+
+TEST_CASE("with -o separators=_ names are cut at underscores only") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const Mounted mount(write_model(folder / "model.safetensors", {"self_attn.q_proj", "b.c"}), {"-o", "separators=_"});
+    CHECK(names_in(mount.path()) == std::vector<std::string>{"b.c", "self"});
+    CHECK(get_xattr(mount / "self/attn.q/proj", "user.tensor.name") == "self_attn.q_proj");
+}
+
+TEST_CASE("the system shows a mount as fuse.tensorfs, its source as it is, and that it is harmless") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    for (const std::string name : {"model.safetensors", "a, b", "back\\slash,=", "größe"}) {
+        INFO(name);
+        const std::string source = std::filesystem::canonical(folder.path()) / name;
+        write_model(source + "/model.safetensors");
+        const Mounted mount(source);
+        const MountEntry entry = find_mount(mount.path()).value();
+        CHECK(entry.type == "fuse.tensorfs");
+        CHECK(entry.source == source);
+        for (const std::string option : {"ro", "nosuid", "nodev", "noexec"}) CHECK(has(entry.options, option));
+        CHECK(has(entry.super_options, "default_permissions"));
+        CHECK(run({"findmnt", "-n", "-o", "FSTYPE", mount.path()}).out == "fuse.tensorfs\n");
+    }
+}
+
+TEST_CASE("the option fsname= says what the system shows as the source") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder folder;
+    const Mounted mount(write_model(folder / "model.safetensors"), {"-o", "fsname=my\\,model"});
+    CHECK(find_mount(mount.path())->source == "my,model");
+}
+
+TEST_CASE("mount mounts, through mount.fuse and with what they add to the options") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    if (::geteuid() != 0 || !std::filesystem::exists("/sbin/mount.fuse"))
+        SKIP_TEST("only root can, and only with mount.fuse");
+    const TemporaryFolder folder;
+    const std::string source = write_model(folder / "model.safetensors");
+    const Adopter adopter;
+    const MountPoint at;
+    // The program's path stands there since it need not be installed.
+    const std::string what = program() + "#" + source;
+    const Result result = run({"mount", "-t", "fuse", what, at.path(), "-o", "noatime,uid=7,nofail,x-test=1"});
+    CHECK(result.err.empty());
+    CHECK(result.code == 0);
+    CHECK(stat_of(at / "a/weight").st_uid == 7);
+    CHECK(find_mount(at.path())->type == "fuse.tensorfs");
+    CHECK(run({"umount", at.path()}).code == 0);
+    REQUIRE(Adopter::children().size() == 1);
+    CHECK(Adopter::wait(Adopter::children().front()) == 0);
+}
