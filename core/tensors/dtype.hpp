@@ -31,9 +31,36 @@ enum class Dtype : std::uint8_t {
     F64,
     I64,
     U64,
+    Q4_0,
+    Q4_1,
+    Q5_0,
+    Q5_1,
+    Q8_0,
+    Q8_1,
+    Q2_K,
+    Q3_K,
+    Q4_K,
+    Q5_K,
+    Q6_K,
+    Q8_K,
+    IQ2_XXS,
+    IQ2_XS,
+    IQ3_XXS,
+    IQ1_S,
+    IQ4_NL,
+    IQ3_S,
+    IQ2_S,
+    IQ4_XS,
+    IQ1_M,
+    TQ1_0,
+    TQ2_0,
+    MXFP4,
+    NVFP4,
+    Q1_0,
+    Q2_0,
 };
 
-inline constexpr std::size_t dtype_count = 22;
+inline constexpr std::size_t dtype_count = 49;
 
 /// What is known of an element type.
 struct DtypeInfo {
@@ -41,6 +68,8 @@ struct DtypeInfo {
     std::uint32_t bits;      // of one element: 4, 6, 8, 16, 32 or 64
     std::string_view numpy;  // NumPy's array-protocol type of the same bits; "" where it has none
     std::string_view torch;  // PyTorch's name, as in torch.bfloat16; "" where it has none
+    std::uint32_t block_elements = 1;
+    std::uint32_t block_nbytes = 1;
 };
 
 const DtypeInfo& info(Dtype dtype);
