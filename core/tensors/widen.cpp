@@ -7,13 +7,9 @@
 #include <cstring>
 #include <limits>
 
-// Compiled for several processors, of which the one that is there is chosen when the program starts.
-// (Sanitizers cannot be in the code that chooses.)
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
-#define TENSORFS_PER_PROCESSOR __attribute__((target_clones("default", "avx2", "arch=x86-64-v4"), optimize("O3")))
-#else
-#define TENSORFS_PER_PROCESSOR
-#endif
+#include "core/tensors/dequantise.hpp"
+#include "core/tensors/half.hpp"
+#include "core/tensors/processor.hpp"
 
 namespace tensorfs {
 namespace {
@@ -88,7 +84,7 @@ Table make_table(Dtype dtype) {
 
 const Table& table_of(Dtype dtype) {
     static const auto tables = [] {
-        std::array<Table, dtype_count> all{};
+        std::array<Table, plain_dtype_count> all{};
         for (std::size_t i = 0; i < all.size(); ++i) all[i] = make_table(static_cast<Dtype>(i));
         return all;
     }();
@@ -96,31 +92,23 @@ const Table& table_of(Dtype dtype) {
 }
 
 /// The i-th two bytes from `in` on. (Compiles to a load.)
-inline std::uint32_t half_word(const std::byte* in, std::size_t i) {
+[[gnu::always_inline]] inline std::uint32_t half_word(const std::byte* in, std::size_t i) {
     std::uint16_t code = 0;
     std::memcpy(&code, in + i * sizeof code, sizeof code);
     return code;
 }
 
-TENSORFS_PER_PROCESSOR void widen_bf16(const std::byte* in, std::size_t count, float* out) {
-    for (std::size_t i = 0; i < count; ++i) out[i] = std::bit_cast<float>(half_word(in, i) << 16);
-}
-
-TENSORFS_PER_PROCESSOR void widen_f16(const std::byte* in, std::size_t count, float* out) {
-    constexpr std::uint32_t exponent_mask = 0x1FU << 23;  // a binary16's exponent, moved to where it is in a float32
-    constexpr std::uint32_t rebias = (127U - 15U) << 23;
-    constexpr std::uint32_t smallest = (127U - 14U) << 23;  // 2^-14, the smallest normal binary16
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t code = half_word(in, i);
-        const std::uint32_t sign = (code & 0x8000U) << 16;
-        const std::uint32_t moved = (code & 0x7FFFU) << 13;
-        const std::uint32_t exponent = moved & exponent_mask;
-        const std::uint32_t normal = moved + (exponent == exponent_mask ? 2 * rebias : rebias);
-        // A subnormal's mantissa, behind a leading one that is taken away again.
-        const float subnormal = std::bit_cast<float>(moved + smallest) - std::bit_cast<float>(smallest);
-        out[i] = std::bit_cast<float>(sign | (exponent == 0 ? std::bit_cast<std::uint32_t>(subnormal) : normal));
+struct WidenBf16 {
+    [[gnu::always_inline]] static void run(const std::byte* in, std::size_t count, float* out) {
+        for (std::size_t i = 0; i < count; ++i) out[i] = std::bit_cast<float>(half_word(in, i) << 16);
     }
-}
+};
+
+struct WidenF16 {
+    [[gnu::always_inline]] static void run(const std::byte* in, std::size_t count, float* out) {
+        for (std::size_t i = 0; i < count; ++i) out[i] = widen_half(half_word(in, i));
+    }
+};
 
 void widen_bytes(const Table& table, const std::byte* in, std::size_t count, float* out) {
     for (std::size_t i = 0; i < count; ++i) out[i] = table[static_cast<std::uint8_t>(in[i])];
@@ -156,14 +144,18 @@ bool can_widen(Dtype dtype) {
         case Dtype::F8_E5M2FNUZ:
         case Dtype::F16:
         case Dtype::BF16: return true;
-        default: return false;
+        default: return is_quantised(dtype);
     }
 }
 
 void widen(Dtype dtype, const std::byte* packed, std::size_t elements, float* out) {
+    if (is_quantised(dtype)) {
+        dequantise(dtype, packed, elements, out);
+        return;
+    }
     switch (dtype) {
-        case Dtype::BF16: widen_bf16(packed, elements, out); break;
-        case Dtype::F16: widen_f16(packed, elements, out); break;
+        case Dtype::BF16: run<WidenBf16>(packed, elements, out); break;
+        case Dtype::F16: run<WidenF16>(packed, elements, out); break;
         case Dtype::F4: widen_f4(table_of(dtype), packed, elements, out); break;
         case Dtype::F6_E2M3:
         case Dtype::F6_E3M2: widen_f6(table_of(dtype), packed, elements, out); break;

@@ -20,6 +20,8 @@
 // lowest bit up: of F4 the first of two is the lower half of the byte; of F6, four are a little-endian
 // number of 24 bits of which the first has the lowest six. (Safetensors says only how many bits they
 // take; PyTorch packs its float4_e2m1fn_x2 so.)
+//
+// The quantised types' values are computed from codes and scales: see dequantise.hpp.
 
 #include <cstddef>
 
@@ -27,7 +29,7 @@
 
 namespace tensorfs {
 
-/// Whether a type is a float narrower than 32 bits.
+/// Whether a type is a float narrower than 32 bits, or quantised.
 bool can_widen(Dtype dtype);
 
 /// Widens `elements` from `packed` into `out`. REQUIRES: can_widen(dtype), whole blocks. Any thread

@@ -12,7 +12,7 @@ from .commands import output_of, run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build"
-PROGRAMS = ("tensorfs", "bench_client", "faulty_fs")
+PROGRAMS = ("tensorfs", "bench_client", "bench_dequantise", "faulty_fs")
 # The rest of the build folder stays as it was configured.
 BUILD_SETTINGS = {"CMAKE_BUILD_TYPE": "Release", "TENSORFS_TESTS": "ON", "TENSORFS_SANITIZE": ""}
 TOOL_PACKAGES = ("attr", "findutils", "util-linux")

@@ -1,8 +1,10 @@
-"""Reading by bench_client (scripts/bench-client.cpp), which times it, and what the page cache has before and after."""
+"""What is timed by programs: reading by bench_client (scripts/bench-client.cpp), with what the page cache has before
+and after, and computing by bench_dequantise (scripts/bench-dequantise.cpp)."""
 
 from __future__ import annotations
 
 import ctypes
+import json
 import mmap
 import tempfile
 from pathlib import Path
@@ -28,6 +30,14 @@ def cached_bytes(range_: Range) -> int:
     if result != 0:
         raise OSError(ctypes.get_errno(), "mincore")
     return sum(byte & 1 for byte in bytes(are_there)) * mmap.PAGESIZE
+
+
+def dequantise_speeds(scratch: Path, milliseconds: int) -> dict[str, dict[str, float]]:
+    """By type, GB/s of values computed ("dequantise") and copied ("memcpy"), each of the two for so long."""
+    with tempfile.TemporaryFile(dir=scratch) as output:
+        run([scratch / "bench_dequantise", milliseconds], output)
+        output.seek(0)
+        return json.load(output)
 
 
 class Client:

@@ -23,10 +23,11 @@ class Sizes(NamedTuple):
     random_reads: int
     slow_stretch: int
     many_tensors: Optional[int]
+    kernel_milliseconds: int
 
 
-FULL = Sizes("2G", "512M", 104_806, 20_000, 64 * MIB, 1_000_000)
-QUICK = Sizes("128M", "64M", 5_000, 2_000, 8 * MIB, None)
+FULL = Sizes("2G", "512M", 104_806, 20_000, 64 * MIB, 1_000_000, 50)
+QUICK = Sizes("128M", "64M", 5_000, 2_000, 8 * MIB, None, 2)
 
 
 class Data:

@@ -53,10 +53,10 @@ install(DIRECTORY systemd/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
 set(public_headers
   base/descriptor base/error base/escape base/text
   tensors/content tensors/dtype tensors/shard tensors/tensor tensors/widen
-  formats/safetensors/safetensors
+  formats/formats formats/header formats/metadata formats/safetensors/safetensors
   sources/index sources/layout sources/source
   model/model model/tree
-  views/merged views/pytorch views/views)
+  views/listings views/merged views/pytorch views/view_table views/views)
 foreach(header ${public_headers})
   cmake_path(GET header PARENT_PATH folder)
   install(FILES core/${header}.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tensorfs/core/${folder} COMPONENT Development)

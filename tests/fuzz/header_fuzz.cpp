@@ -25,7 +25,8 @@ void check_tensor(const Tensor& tensor, std::string_view prefix) {
         require(elements <= UINT64_MAX, "the product of a shape fits 64 bits");
     }
     require(tensor.elements() == elements, "elements are the product of the shape");
-    require(elements * bits(tensor.dtype()) == static_cast<unsigned __int128>(tensor.nbytes()) * 8,
+    require(elements * block(tensor.dtype()).nbytes ==
+                static_cast<unsigned __int128>(tensor.nbytes()) * block(tensor.dtype()).elements,
             "shape and dtype need the bytes that the offsets give");
 }
 
@@ -52,7 +53,7 @@ void check_header(const Header& header, std::string_view text, std::uint64_t fil
 /// The kind that the header is refused with; nothing where it is accepted.
 std::optional<Kind> verdict(std::string_view text, std::uint64_t file_size, std::string_view prefix) {
     try {
-        const Header header = safetensors::parse_header(json::Text(text), file_size, "fuzz.safetensors", prefix);
+        const Header header = safetensors::parse_header(json::Text(text), file_size, "fuzz.safetensors", {prefix});
         check_header(header, text, file_size, prefix);
         return std::nullopt;
     } catch (const Error& e) {

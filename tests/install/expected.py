@@ -13,10 +13,10 @@ PACKAGES = {"Program": "tensorfs", "Development": "libtensorfs-dev"}
 PUBLIC_HEADERS = (
     "base/descriptor", "base/error", "base/escape", "base/text",
     "tensors/content", "tensors/dtype", "tensors/shard", "tensors/tensor", "tensors/widen",
-    "formats/safetensors/safetensors",
+    "formats/formats", "formats/header", "formats/metadata", "formats/safetensors/safetensors",
     "sources/index", "sources/layout", "sources/source",
     "model/model", "model/tree",
-    "views/merged", "views/pytorch", "views/views",
+    "views/listings", "views/merged", "views/pytorch", "views/view_table", "views/views",
 )  # fmt: skip
 
 

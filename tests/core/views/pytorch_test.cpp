@@ -238,7 +238,7 @@ TEST_CASE("each type has a storage of its width that every PyTorch has") {
     REQUIRE(classes.size() == dtype_count);
     for (const auto& [dtype, name] : classes) {
         INFO(dtype);
-        const std::uint64_t nbytes = 8 * bits(parse_dtype(dtype).value()) / 8;
+        const std::uint64_t nbytes = nbytes_of(parse_dtype(dtype).value(), 8).value();
         const Entry entry = entry_for(dtype, {2, 4}, sample_bytes(nbytes, 1));
         CHECK(entry.storage_class == "torch." + name + "Storage");
         if (nbytes < 8) {  // several elements in a byte: the bytes, in one dimension

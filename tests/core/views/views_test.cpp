@@ -180,7 +180,7 @@ TEST_CASE("as an array, a tensor of each type is a header and its bytes, or floa
             if (row.is_packed && dims.empty()) continue;  // half a byte is no tensor
             std::uint64_t elements = 1;
             for (const std::uint64_t dim : dims) elements *= dim;
-            const std::uint64_t nbytes = elements * bits(parse_dtype(row.dtype).value()) / 8;
+            const std::uint64_t nbytes = nbytes_of(parse_dtype(row.dtype).value(), elements).value();
             samples.push_back({row.dtype, row.dtype, dims, sample_bytes(nbytes, samples.size())});
         }
         write_file(folder / "m.safetensors", safetensors_file(samples));
