@@ -13,11 +13,11 @@ import termios
 import time
 from pathlib import Path
 
-from texts import REPOSITORY, check, run
+from texts import BUILD, check, run
 
 from mounted import PATIENCE, Tensor, need_program, write_shard  # isort: skip
 
-COMPLETIONS = REPOSITORY / "fs" / "completions"
+COMPLETIONS = BUILD / "completions"
 
 # Names that shells, terminals or the completions themselves could take for something else.
 ODD_NAMES = [

@@ -11,7 +11,8 @@ from typing import Iterable
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "consumers"))
 from mounted import REPOSITORY, check, run  # noqa: E402
 
-MANUAL = REPOSITORY / "fs" / "man" / "tensorfs.1"
+BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else REPOSITORY / "build/tensorfs").resolve().parent
+MANUAL = BUILD / "tensorfs.1"
 README = REPOSITORY / "README.md"
 EXIT_CODES = REPOSITORY / "fs" / "exit_code.hpp"
 
