@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
-#include "fs/commands/commands.hpp"
-#include "fs/commands/help.hpp"
+#include "fs/command_line/help.hpp"
+#include "fs/commands/verbs.hpp"
 #include "fs/serving/fuse.hpp"
 #include "fs/terminal/terminal.hpp"
 
@@ -40,32 +42,32 @@ void fill_standard_streams() {
     }
 }
 
-ExitCode run(Arguments arguments) {
+ExitCode run(std::vector<std::string> arguments) {
     if (arguments.empty()) {
         complain("SOURCE and MOUNTPOINT are missing (try `tensorfs --help`)");
         return ExitCode::usage;
     }
     const std::string& first = arguments.front();
     if (first == "-h" || first == "--help" || (first == "help" && arguments.size() == 1)) {
-        print(help());
+        print(help(verbs()));
         return ExitCode::ok;
     }
     if (first == "-V" || first == "--version") {
         print(fmt::format("tensorfs {}\nlibfuse {}\n", TENSORFS_VERSION, fuse_pkgversion()));
         return ExitCode::ok;
     }
-    const auto verbs = commands();
-    const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Command& c) { return c.name == first; });
-    if (verb == verbs.end()) {
+    const auto all = verbs();
+    const auto verb = std::find_if(all.begin(), all.end(), [&](const Verb* v) { return v->name == first; });
+    if (verb == all.end()) {
         if (arguments.size() == 1 && !first.starts_with('-')) {
             complain(fmt::format("\"{}\" is no verb, and to mount it, MOUNTPOINT is missing (try `tensorfs --help`)",
                                  printable(first)));
             return ExitCode::usage;
         }
-        return run_mount(arguments);
+        return run_verb(mount_verb, arguments);
     }
     arguments.erase(arguments.begin());
-    return verb->run(arguments);
+    return run_verb(**verb, arguments);
 }
 
 }  // namespace
@@ -75,7 +77,7 @@ int main(int argc, char** argv) {
     allow_many_files();
     ExitCode code = ExitCode::internal;
     try {
-        code = run(Arguments(argv + std::min(argc, 1), argv + argc));
+        code = run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
     } catch (const Error& e) {
         code = report(e);
     } catch (const Failure& e) {

@@ -9,7 +9,8 @@
 #include "core/tensors/widen.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/views.hpp"
-#include "fs/commands/parse.hpp"
+#include "fs/commands/load_source.hpp"
+#include "fs/commands/verbs.hpp"
 #include "fs/printing/array_text.hpp"
 #include "fs/printing/selection.hpp"
 #include "fs/terminal/terminal.hpp"
@@ -106,21 +107,13 @@ std::vector<Element> read_shown(const Model& model, const Tensor& tensor, const 
 
 enum class OutputFormat : std::uint8_t { raw, npy, f32, text };
 
-struct NamedFormat {
-    std::string_view name;
-    OutputFormat format;
-};
-constexpr std::array<NamedFormat, 4> formats{
-    {{"raw", OutputFormat::raw}, {"npy", OutputFormat::npy}, {"f32", OutputFormat::f32}, {"text", OutputFormat::text}}};
-
-OutputFormat format_named(const std::string& name) {
+OutputFormat format_named(std::string_view name) {
+    if (name == "raw") return OutputFormat::raw;
+    if (name == "npy") return OutputFormat::npy;
+    if (name == "f32") return OutputFormat::f32;
+    if (name == "text") return OutputFormat::text;
     // What is meant for programs would only garble a terminal.
-    if (name.empty()) return ::isatty(STDOUT_FILENO) == 1 ? OutputFormat::text : OutputFormat::raw;
-    const auto* const found =
-        std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.name == name; });
-    if (found != formats.end()) return found->format;
-    throw Failure(ExitCode::usage,
-                  fmt::format("--format \"{}\" is not one of raw, npy, f32 and text", printable(name)));
+    return ::isatty(STDOUT_FILENO) == 1 ? OutputFormat::text : OutputFormat::raw;
 }
 
 /// The tensor of that name, typed as ls prints it or exactly. Null if there is none.
@@ -171,32 +164,62 @@ void write_binary(const Model& model, const Tensor& tensor, const Selection& sel
     out.flush();
 }
 
-}  // namespace
+constexpr std::array arguments{
+    source_argument,
+    Argument{
+        .value = {"NAME", Completes::tensor},
+        .help = "the tensor's name, as ls shows it or exactly",
+        .manual = R"(NAME is what
+.Cm ls
+prints, or the name itself.)",
+    },
+};
 
-ExitCode run_cat(const Arguments& arguments) {
-    SourceArguments source;
-    std::string name;
-    std::string format_name;
-    std::string slice;
-    const auto app = make_app("cat");
-    source.add_to(*app);
-    app->add_option("NAME", name, "the tensor's name, as ls shows it or exactly")->required();
-    app->add_option("--format", format_name,
-                    "raw, npy, f32 (npy, narrow floats widened) or text; text on a terminal, else raw")
-        ->type_name("FORMAT");
-    app->add_option("--slice", slice,
-                    "a part of it, as NumPy slices: 0:4,: or -1 or ::2,5 (write --slice=-1 for a leading minus)")
-        ->type_name("SLICE");
-    if (!parse(*app, arguments)) return ExitCode::ok;
+constexpr std::array flags{
+    Flag{
+        .name = "--format",
+        .value = {.name = "FORMAT", .choices = "raw|npy|f32|text"},
+        .help = "raw, npy, f32 (npy, narrow floats widened) or text; text on a terminal, else raw",
+        .manual = R"(FORMAT, behind
+.Fl -format ,
+is
+.Cm raw ,
+the bytes as they lie in the shard;
+.Cm npy ,
+a NumPy array file;
+.Cm f32 ,
+the same with floats of less than 32 bits widened; or
+.Cm text ,
+as NumPy prints an array, shortened.
+Unless it is given, it is
+.Cm text
+on a terminal and
+.Cm raw
+elsewhere.)",
+    },
+    Flag{
+        .name = "--slice",
+        .value = {"SLICE"},
+        .help = "a part of it, as NumPy slices: 0:4,: or -1 or ::2,5 (write --slice=-1 for a leading minus)",
+        .manual = R"(SLICE, behind
+.Fl -slice ,
+selects as in NumPy: for each dimension an index or START:STOP:STEP, as in
+.Ql 0:4,\&:
+.Pq with a minus in front: Ql --slice=-1 .)",
+    },
+};
 
-    const OutputFormat format = format_named(format_name);
-    Model model = source.load();
+ExitCode run(const Typed& typed) {
+    const OutputFormat format = format_named(typed.value("--format"));
+    Model model = load_source(typed);
     model.map();
+    const std::string name = typed.value("NAME");
     const Tensor* const tensor = find_tensor(model, name);
     if (tensor == nullptr) {
         throw Failure(ExitCode::no_source, fmt::format("there is no tensor \"{}\" (`tensorfs ls {}` lists them)",
-                                                       printable(name), printable(source.path)));
+                                                       printable(name), printable(typed.source())));
     }
+    const std::string slice = typed.value("--slice");
     const Selection selection = slice.empty() ? Selection(tensor->shape()) : Selection(tensor->shape(), slice);
     if (format == OutputFormat::text) {
         write_text(model, *tensor, selection);
@@ -205,5 +228,17 @@ ExitCode run_cat(const Arguments& arguments) {
     }
     return ExitCode::ok;
 }
+
+}  // namespace
+
+constexpr Verb cat_verb{
+    .name = "cat",
+    .summary = "write a tensor, or a slice of it, or show it",
+    .manual = "Writes a tensor.",
+    .arguments = arguments,
+    .flags = flags,
+    .takes = is_of_source,
+    .run = run,
+};
 
 }  // namespace tensorfs

@@ -13,7 +13,8 @@
 #include "core/tensors/widen.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/views.hpp"
-#include "fs/commands/parse.hpp"
+#include "fs/commands/load_source.hpp"
+#include "fs/commands/verbs.hpp"
 #include "fs/terminal/progress.hpp"
 #include "fs/terminal/terminal.hpp"
 
@@ -222,21 +223,16 @@ std::string differences(const Model& a, const Model& b) {
     return text;
 }
 
-}  // namespace
+constexpr std::array arguments{
+    source_argument,
+    Argument{.value = {"OTHER", Completes::source}, .help = "the model to compare with"},
+};
 
-ExitCode run_diff(const Arguments& arguments) {
-    SourceArguments source;
-    std::string other;
-    const auto app = make_app("diff");
-    source.add_to(*app);
-    app->add_option("OTHER", other, "the model to compare with")->required();
-    if (!parse(*app, arguments)) return ExitCode::ok;
-
+ExitCode run(const Typed& typed) {
     // As diff(1): 1 says that they differ, so that all trouble is 2.
     try {
-        Model a = source.load();
-        source.path = other;
-        Model b = source.load();
+        Model a = load_source(typed);
+        Model b = load_source(typed.value("OTHER"), typed);
         a.map();
         b.map();
         const std::string text = differences(a, b);
@@ -249,5 +245,21 @@ ExitCode run_diff(const Arguments& arguments) {
     }
     return ExitCode::usage;
 }
+
+}  // namespace
+
+constexpr Verb diff_verb{
+    .name = "diff",
+    .summary = "compare two models, tensor by tensor",
+    .manual =
+        R"(Compares two models: tensors that only one has, other dtypes and shapes, how many elements differ, and of
+floats by how much at most and on average, over all elements, equal ones among them.
+Metadata are not compared.
+Options are for both models.
+Ends with 0 if nothing differs, 1 if something does, and 2 for any trouble.)",
+    .arguments = arguments,
+    .takes = is_of_source,
+    .run = run,
+};
 
 }  // namespace tensorfs

@@ -10,8 +10,9 @@
 #include "core/model/model.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/merged.hpp"
+#include "fs/commands/load_source.hpp"
 #include "fs/commands/mount_info.hpp"
-#include "fs/commands/parse.hpp"
+#include "fs/commands/verbs.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
@@ -115,29 +116,59 @@ void print_json(const Model& model) {
     print(json_text(all, 2) + "\n");
 }
 
-}  // namespace
+constexpr std::array arguments{
+    Argument{
+        .value = {"SOURCE", Completes::source},
+        .help = "a model folder, a .safetensors file, an index or a Hub id; or where one is mounted",
+        .alternative = "MOUNTPOINT",
+    },
+};
 
-ExitCode run_info(const Arguments& arguments) {
-    SourceArguments source;
-    bool json = false;
-    const auto app = make_app("info");
-    source.add_to(*app, "a model folder, a .safetensors file, an index or a Hub id; or where one is mounted");
-    app->add_flag("--json", json, "a JSON object, with each shard and its metadata in it");
-    if (!parse(*app, arguments)) return ExitCode::ok;
-    if (is_mountpoint(source.path)) {
-        if (!source.lists.empty()) throw Failure(ExitCode::usage, "of a mount there is nothing to choose by -o");
-        print(json ? mount_info_json(source.path) : mount_info_text(source.path));
+constexpr std::array flags{
+    Flag{
+        .name = "--json",
+        .help = "a JSON object, with each shard and its metadata in it",
+        .manual = R"(.Fl -json
+prints an object; of a mount, that of
+.Va user.tensorfs.stats
+is in it.)",
+    },
+};
+
+ExitCode run(const Typed& typed) {
+    const bool is_json = typed.has("--json");
+    if (is_mountpoint(typed.source())) {
+        if (!typed.option_lists().empty()) {
+            throw Failure(ExitCode::usage, "of a mount there is nothing to choose by -o");
+        }
+        print(is_json ? mount_info_json(typed.source()) : mount_info_text(typed.source()));
         return ExitCode::ok;
     }
 
     // What is good is summed up in any case; what is not is listed, and tells in the exit code.
-    const Model model = source.load(OnProblem::leave_out);
-    if (json) {
+    const Model model = load_source(typed, OnProblem::leave_out);
+    if (is_json) {
         print_json(model);
     } else {
         print_text(model);
     }
     return model.problems().empty() ? ExitCode::ok : ExitCode::bad_source;
 }
+
+}  // namespace
+
+constexpr Verb info_verb{
+    .name = "info",
+    .summary = "sum up a model, or what a mount does",
+    .manual = R"(Sums up a model: tensors, parameters and bytes by dtype, shards, metadata.
+Of a damaged one, it sums up what is good and lists the rest, and the exit code is 4.
+Of a mount, it tells since when it is there, how often it was reloaded, the requests by kind, bytes, errors and how
+long reads took, which tensors are read most, the memory it takes, and how many models it keeps; see
+.Sx STATISTICS .)",
+    .arguments = arguments,
+    .flags = flags,
+    .takes = is_of_source,
+    .run = run,
+};
 
 }  // namespace tensorfs

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "core/base/escape.hpp"
@@ -8,7 +9,8 @@
 #include "core/model/model.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/views.hpp"
-#include "fs/commands/parse.hpp"
+#include "fs/commands/load_source.hpp"
+#include "fs/commands/verbs.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
@@ -66,28 +68,51 @@ void print_json(const Model& model) {
     print(text + "\n]\n");
 }
 
-}  // namespace
+constexpr std::array flags{
+    Flag{
+        .name = "--json",
+        .help = "a JSON array of objects, with the shard and the offset in it besides",
+        .manual = R"(With
+.Fl -json ,
+an array of objects that also tell shard and offset.)",
+    },
+    Flag{
+        .name = "--names",
+        .help = "names alone, one a line, for scripts: as cat takes them",
+        .manual = R"(With
+.Fl -names ,
+a name a line and nothing else, for scripts: each line is what
+.Cm cat
+takes for that tensor, even if its name holds a newline, which is printed as
+.Ql \en .
+Read the lines with
+.Ql IFS=\ read\ -r .)",
+        .excludes = "--json",
+    },
+};
 
-ExitCode run_ls(const Arguments& arguments) {
-    SourceArguments source;
-    bool json = false;
-    bool names = false;
-    const auto app = make_app("ls");
-    source.add_to(*app);
-    CLI::Option* const as_json =
-        app->add_flag("--json", json, "a JSON array of objects, with the shard and the offset in it besides");
-    app->add_flag("--names", names, "names alone, one a line, for scripts: as cat takes them")->excludes(as_json);
-    if (!parse(*app, arguments)) return ExitCode::ok;
-
-    const Model model = source.load();
-    if (json) {
+ExitCode run(const Typed& typed) {
+    const Model model = load_source(typed);
+    if (typed.has("--json")) {
         print_json(model);
-    } else if (names) {
+    } else if (typed.has("--names")) {
         print_names(model);
     } else {
         print_table(model);
     }
     return ExitCode::ok;
 }
+
+}  // namespace
+
+constexpr Verb ls_verb{
+    .name = "ls",
+    .summary = "list the tensors: name, dtype, shape, bytes",
+    .manual = "Prints a line for each tensor: name, dtype, shape, bytes.",
+    .arguments = source_alone,
+    .flags = flags,
+    .takes = is_of_source,
+    .run = run,
+};
 
 }  // namespace tensorfs

@@ -3,13 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
+#include <array>
 #include <string>
 
 #include "core/base/escape.hpp"
 #include "core/base/path.hpp"
 #include "core/model/model.hpp"
-#include "fs/commands/parse.hpp"
+#include "fs/commands/load_source.hpp"
+#include "fs/commands/verbs.hpp"
 #include "fs/daemon/daemon.hpp"
 #include "fs/daemon/loading.hpp"
 #include "fs/daemon/mountpoint.hpp"
@@ -17,6 +18,7 @@
 #include "fs/daemon/session.hpp"
 #include "fs/daemon/signals.hpp"
 #include "fs/daemon/supervisor.hpp"
+#include "fs/options/option_list.hpp"
 #include "fs/options/options.hpp"
 #include "fs/terminal/log.hpp"
 #include "fs/terminal/terminal.hpp"
@@ -24,21 +26,57 @@
 namespace tensorfs {
 namespace {
 
-/// Nothing if help was asked for, and has been shown.
-std::optional<MountOptions> parse_mount(const Arguments& arguments) {
+constexpr std::array arguments{
+    source_argument,
+    Argument{
+        .value = {"MOUNTPOINT", Completes::folder},
+        .help = "a folder, or an opened and mounted /dev/fuse as /dev/fd/N",
+        .manual = R"(MOUNTPOINT is a folder.
+A mount there whose daemon was killed is cleared first.
+As
+.Pa /dev/fd/N
+it is a descriptor of
+.Pa /dev/fuse
+that somebody else has opened and mounted, and will unmount: such as
+.Xr mount.fuse3 8
+with
+.Cm drop_privileges ,
+or who has started a container.
+So the daemon needs no right to mount; nor can it unmount, and
+.Cm idle=
+is refused.)",
+    },
+};
+
+constexpr std::array flags{
+    Flag{
+        .name = "--foreground",
+        .letter = "-f",
+        .help = "stay in the foreground and log there",
+        .manual = R"(With
+.Fl f
+.Pq Fl -foreground
+the program stays in the foreground.)",
+    },
+    Flag{
+        .name = "--debug",
+        .letter = "-d",
+        .help = "show every request (implies -f)",
+        .manual = R"(With
+.Fl d
+.Pq Fl -debug
+it does, too, and shows each request.)",
+    },
+};
+
+MountOptions mount_options_of(const Typed& typed) {
     MountOptions options;
     options.owner = {::geteuid(), ::getegid(), 0};
-    std::vector<std::string> lists;
-    const auto app = make_app("mount");
-    app->add_option("SOURCE", options.source, "a model folder, a .safetensors file, an index or a Hub id")->required();
-    app->add_option("MOUNTPOINT", options.mountpoint, "a folder, or an opened and mounted /dev/fuse as /dev/fd/N")
-        ->required();
-    app->add_flag("-f,--foreground", options.foreground, "stay in the foreground and log there");
-    app->add_flag("-d,--debug", options.debug, "show every request (implies -f)");
-    add_option_lists(*app, lists, [](const MountOption&) { return true; });
-    if (!parse(*app, arguments)) return std::nullopt;
-    for (const std::string& list : lists) apply_option_list(options, list);
-    options.foreground = options.foreground || options.debug;
+    options.source = typed.source();
+    options.mountpoint = typed.value("MOUNTPOINT");
+    for (const std::string& list : typed.option_lists()) apply_option_list(options, list);
+    options.debug = typed.has("--debug");
+    options.foreground = typed.has("--foreground") || options.debug;
     if (options.debug) options.log_level = LogLevel::debug;
     if (is_device(options.mountpoint) && options.idle.count() != 0) {
         throw Failure(ExitCode::usage,
@@ -55,12 +93,8 @@ void say_mounted(const MountOptions& options, const Served& served) {
                  human_bytes(model.nbytes()));
 }
 
-}  // namespace
-
-ExitCode run_mount(const Arguments& arguments) {
-    std::optional<MountOptions> parsed = parse_mount(arguments);
-    if (!parsed) return ExitCode::ok;
-    MountOptions& options = *parsed;
+ExitCode run(const Typed& typed) {
+    MountOptions options = mount_options_of(typed);
     Daemon daemon = options.foreground ? Daemon() : Daemon::go();
     log_to_terminal(options.log_level);
     // The daemon leaves the working folder, so what was typed relative to it is made absolute.
@@ -80,5 +114,18 @@ ExitCode run_mount(const Arguments& arguments) {
     if (daemon.ready()) Supervisor(signals, options, served, session).run();
     return ExitCode::ok;
 }
+
+}  // namespace
+
+constexpr Verb mount_verb{
+    .name = "mount",
+    .summary = "show a model as a folder (the word may be left out)",
+    .manual = R"(Mounts; the word may be left out.
+The command returns when the mount answers, or fails with a message and an exit code.)",
+    .arguments = arguments,
+    .flags = flags,
+    .takes = [](const MountOption&) { return true; },
+    .run = run,
+};
 
 }  // namespace tensorfs

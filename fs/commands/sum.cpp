@@ -12,9 +12,9 @@
 #include "core/tensors/content.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/views.hpp"
-#include "fs/commands/help.hpp"
-#include "fs/commands/parse.hpp"
-#include "fs/options/options.hpp"
+#include "fs/commands/load_source.hpp"
+#include "fs/commands/verbs.hpp"
+#include "fs/options/option_list.hpp"
 #include "fs/terminal/progress.hpp"
 #include "fs/terminal/terminal.hpp"
 
@@ -59,20 +59,10 @@ std::string line(const std::string& digest, const std::string& path) {
     return fmt::format("{}{}  {}\n", escaped.size() == path.size() + added ? "" : "\\", digest, escaped);
 }
 
-}  // namespace
-
-ExitCode run_sum(const Arguments& arguments) {
-    SourceArguments source;
-    const auto app = make_app("sum");
-    source.add_to(*app);
-    app->footer(
-        option_help([](const MountOption& o) { return o.is_of_source || o.name == "separators"; }) +
-        "A mount's other options are taken, too, so that its list can be given as it is;\nthey change nothing.\n");
-    if (!parse(*app, arguments)) return ExitCode::ok;
-
+ExitCode run(const Typed& typed) {
     MountOptions options;  // as for a mount, since the paths are the mount's
-    for (const std::string& list : source.lists) apply_option_list(options, list);
-    Model model = Model::load(find_source(source.path, options.load.source), options.load.on_problem);
+    for (const std::string& list : typed.option_lists()) apply_option_list(options, list);
+    Model model = Model::load(find_source(typed.source(), options.load.source), options.load.on_problem);
     model.map();
     const Tree tree(model, options.separators);
     std::vector<Tree::Position> files;  // in the order of the tree
@@ -96,5 +86,25 @@ ExitCode run_sum(const Arguments& arguments) {
     print(text);
     return ExitCode::ok;
 }
+
+}  // namespace
+
+constexpr Verb sum_verb{
+    .name = "sum",
+    .summary = "checksums that `sha256sum -c` checks in the mount",
+    .manual = R"(Prints SHA-256 checksums with the paths that the tensors have in a mount, for
+.Ql sha256sum -c
+there.
+It reads all bytes, in parallel.
+For a mount with
+.Cm separators= ,
+it takes the same option, or that mount's whole list.)",
+    .arguments = source_alone,
+    .takes = [](const MountOption& option) { return option.is_of_source || option.name == "separators"; },
+    .about_options =
+        "A mount's other options are taken, too, so that its list can be given as it is; they change "
+        "nothing.",
+    .run = run,
+};
 
 }  // namespace tensorfs

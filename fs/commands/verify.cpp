@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <array>
+
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
 #include "core/model/model.hpp"
-#include "fs/commands/parse.hpp"
-#include "fs/options/options.hpp"
+#include "fs/commands/load_source.hpp"
+#include "fs/commands/verbs.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
@@ -24,21 +26,37 @@ bool verify(const std::string& source, const SourceOptions& options) {
     }
 }
 
-}  // namespace
+constexpr std::array arguments{
+    Argument{
+        .value = {"SOURCE", Completes::source},
+        .help = "model folders, .safetensors files or indexes",
+        .is_repeated = true,
+    },
+};
 
-ExitCode run_verify(const Arguments& arguments) {
-    std::vector<std::string> sources;
-    std::vector<std::string> lists;
-    const auto app = make_app("verify");
-    app->add_option("SOURCE", sources, "model folders, .safetensors files or indexes")->required();
-    add_option_lists(*app, lists, [](const MountOption& o) { return o.is_of_source && o.name != "partial"; });
-    if (!parse(*app, arguments)) return ExitCode::ok;
-
-    LoadOptions options;
-    for (const std::string& list : lists) apply_option_list(options, list);
+ExitCode run(const Typed& typed) {
+    const LoadOptions options = load_options(typed);
     bool all_good = true;
-    for (const std::string& source : sources) all_good = verify(source, options.source) && all_good;
+    for (const std::string& source : typed.values("SOURCE")) all_good = verify(source, options.source) && all_good;
     return all_good ? ExitCode::ok : ExitCode::bad;
 }
+
+}  // namespace
+
+constexpr Verb verify_verb{
+    .name = "verify",
+    .summary = "check against the format's rules; a line for each problem",
+    .manual = R"(Checks headers and index against the rules of the format, with the reference implementation's verdict.
+Prints
+.Ql PATH: OK ,
+or
+.Ql PATH: KIND: what is wrong and where
+for each problem; see
+.Sx DIAGNOSTICS .
+Weights are not read.)",
+    .arguments = arguments,
+    .takes = [](const MountOption& option) { return option.is_of_source && option.name != "partial"; },
+    .run = run,
+};
 
 }  // namespace tensorfs

@@ -17,7 +17,8 @@
 #include "core/tensors/content.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/views.hpp"
-#include "fs/commands/parse.hpp"
+#include "fs/commands/load_source.hpp"
+#include "fs/commands/verbs.hpp"
 #include "fs/daemon/mounts.hpp"
 #include "fs/printing/select.hpp"
 #include "fs/terminal/progress.hpp"
@@ -57,10 +58,10 @@ void say_done(std::string_view where, std::size_t tensors, Progress& progress) {
 }
 
 /// Loads the shards' bytes into the system's page cache.
-void warm_model(const SourceArguments& source, const std::vector<std::string>& patterns) {
-    Model model = source.load();
+void warm_model(const Typed& typed) {
+    Model model = load_source(typed);
     model.map();
-    const std::vector<std::uint32_t> selected = select_tensors(model, patterns);
+    const std::vector<std::uint32_t> selected = select_tensors(model, typed.values("PATTERN"));
     Content content;  // neighbours join, so that it is a few long slices
     for (const std::uint32_t i : selected) content.add(slice_of(model.tensors()[i]));
     say_if_too_much(content.size());
@@ -153,27 +154,50 @@ void warm_mount(const std::string& path, const std::vector<std::string>& pattern
     say_done("in the mount's cache", files.size(), progress);
 }
 
-}  // namespace
+constexpr std::array arguments{
+    Argument{
+        .value = {"SOURCE", Completes::source},
+        .help = "a model, as other verbs take it, or a mount of one, or a folder or file in a mount",
+        .alternative = "MOUNTPOINT",
+    },
+    Argument{
+        .value = {"PATTERN", Completes::pattern},
+        .help = "load only tensors whose names match one of these, such as 'model.layers.0.*'",
+        .manual = R"(With PATTERNs, as the shell has them, only tensors whose names match one are loaded;
+.Ql *
+stands for dots, too.)",
+        .is_required = false,
+        .is_repeated = true,
+    },
+};
 
-ExitCode run_warm(const Arguments& arguments) {
-    SourceArguments source;
-    std::vector<std::string> patterns;
-    const auto app = make_app("warm");
-    source.add_to(*app, "a model, as other verbs take it, or a mount of one, or a folder or file in a mount");
-    app->add_option("PATTERN", patterns,
-                    "load only tensors whose names match one of these, such as 'model.layers.0.*'");
-    if (!parse(*app, arguments)) return ExitCode::ok;
-
+ExitCode run(const Typed& typed) {
     try {
-        if (is_in_mount(source.path)) {
-            warm_mount(source.path, patterns);
+        if (is_in_mount(typed.source())) {
+            warm_mount(typed.source(), typed.values("PATTERN"));
         } else {
-            warm_model(source, patterns);
+            warm_model(typed);
         }
     } catch (const std::filesystem::filesystem_error& e) {
         throw Failure(ExitCode::unreadable, printable(e.what()));
     }
     return ExitCode::ok;
 }
+
+}  // namespace
+
+constexpr Verb warm_verb{
+    .name = "warm",
+    .summary = "load tensors into memory ahead of use",
+    .manual = R"(Loads tensors into memory ahead of use: of a model into the page cache of its shards, of a mount, or a
+folder or file in one, into the mount's cache.
+It shows bytes, rate and the time left: as a bar on a terminal, else as a line every five seconds.
+Of no use for a mount with
+.Cm cache=direct ,
+which keeps nothing.)",
+    .arguments = arguments,
+    .takes = is_of_source,
+    .run = run,
+};
 
 }  // namespace tensorfs

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <chrono>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/model/model.hpp"
@@ -36,25 +34,5 @@ struct MountOptions {
     Owner owner;                    // the mounting user, unless uid= and gid= say otherwise
     std::vector<std::string> fuse;  // for libfuse and the kernel as they are, such as "allow_other"
 };
-
-/// A mount option: a row of the table that parsing, --help and the manual share.
-struct MountOption {
-    std::string_view name;
-    std::string_view argument;  // what stands behind "="; empty if nothing may
-    std::string_view help;      // one line
-    bool is_of_source;          // it is about the source, so that all verbs take it
-    void (*apply)(MountOptions& options, std::string_view name, std::string_view value);
-};
-
-/// All options that are ours or are passed on, in the order of the manual.
-std::span<const MountOption> mount_options();
-
-/// Applies a list such as "uid=1000,allow_other", as it follows -o; a comma or backslash in a value
-/// has a backslash before it. What mount(8) and fstab add for their own use is accepted and does
-/// nothing. Throws Failure (usage) for an unknown option or a bad value.
-void apply_option_list(MountOptions& options, std::string_view list);
-
-/// The same for a verb that does not mount: options about the source only.
-void apply_option_list(LoadOptions& options, std::string_view list);
 
 }  // namespace tensorfs

@@ -28,7 +28,7 @@ function(tensorfs_compressed file name)
   add_custom_target(tensorfs_${target} ALL DEPENDS ${made})
 endfunction()
 
-tensorfs_compressed(${PROJECT_SOURCE_DIR}/fs/man/tensorfs.1 tensorfs.1.gz)
+tensorfs_compressed(${PROJECT_BINARY_DIR}/tensorfs.1 tensorfs.1.gz)
 tensorfs_compressed(${PROJECT_SOURCE_DIR}/README.md README.md.gz)
 tensorfs_compressed(${PROJECT_SOURCE_DIR}/CHANGELOG.md changelog.gz)
 
@@ -39,9 +39,9 @@ install(FILES ${PROJECT_BINARY_DIR}/tensorfs.1.gz DESTINATION ${CMAKE_INSTALL_MA
 install(FILES ${PROJECT_BINARY_DIR}/README.md.gz ${PROJECT_BINARY_DIR}/changelog.gz
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT Program)
 install(FILES LICENSE RENAME copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT Program)
-install(FILES fs/completions/tensorfs.bash RENAME tensorfs
+install(FILES ${PROJECT_BINARY_DIR}/completions/tensorfs.bash RENAME tensorfs
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT Program)
-install(FILES fs/completions/_tensorfs DESTINATION ${zsh_folder} COMPONENT Program)
+install(FILES ${PROJECT_BINARY_DIR}/completions/_tensorfs DESTINATION ${zsh_folder} COMPONENT Program)
 # systemd looks in lib/, never in lib/x86_64-linux-gnu.
 install(FILES systemd/tensorfs@.service DESTINATION lib/systemd/system COMPONENT Program)
 install(FILES systemd/user/tensorfs@.service DESTINATION lib/systemd/user COMPONENT Program)

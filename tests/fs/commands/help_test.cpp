@@ -1,7 +1,6 @@
 #include <algorithm>
 
-#include "fs/commands/commands.hpp"
-#include "fs/options/options.hpp"
+#include "fs/commands/verbs.hpp"
 #include "tests/support/expect.hpp"
 #include "tests/support/program.hpp"
 
@@ -23,10 +22,6 @@ bool has_line(const std::string& text, std::string_view word) {
     });
 }
 
-std::string spelled(const MountOption& option) {
-    return std::string(option.name) + (option.argument.empty() ? "" : "=") + std::string(option.argument);
-}
-
 std::string help_of(std::string_view verb) {
     const Outcome outcome = run_program({std::string(verb), "--help"});
     CHECK(outcome.code == 0);
@@ -42,9 +37,9 @@ TEST_CASE("help fits a screen of 24 lines, names every verb and tells how to mou
     CHECK(help.code == 0);
     CHECK(help.err.empty());
     CHECK(lines_of(help.out).size() <= 24);
-    for (const Command& command : commands()) {
-        INFO(command.name);
-        CHECK(has_line(help.out, command.name));
+    for (const Verb* const verb : verbs()) {
+        INFO(verb->name);
+        CHECK(has_line(help.out, verb->name));
     }
     for (const char* text : {"SOURCE MOUNTPOINT", "-o", "fusermount3 -u", "tensorfs mount --help", "man tensorfs"}) {
         INFO(text);
@@ -55,7 +50,7 @@ TEST_CASE("help fits a screen of 24 lines, names every verb and tells how to mou
 
 TEST_CASE("no line of help is wider than a terminal of 80 columns, or ends in blanks") {
     std::vector<std::vector<std::string>> all{{"--help"}};
-    for (const Command& command : commands()) all.push_back({std::string(command.name), "--help"});
+    for (const Verb* const verb : verbs()) all.push_back({std::string(verb->name), "--help"});
     for (const std::vector<std::string>& arguments : all) {
         for (const std::string& line : lines_of(run_program(arguments).out)) {
             INFO(line);
@@ -67,24 +62,25 @@ TEST_CASE("no line of help is wider than a terminal of 80 columns, or ends in bl
 
 TEST_CASE("a verb's help names the verb's options for -o, and no others") {
     const TemporaryFolder folder;
-    for (const Command& command : commands()) {
-        const std::string help = help_of(command.name);
+    for (const Verb* const verb : verbs()) {
+        const std::string help = help_of(verb->name);
         INFO(help);
-        CHECK(contains(help, "Usage: tensorfs " + std::string(command.name) + ' '));
-        CHECK(contains(help, command.summary));
+        CHECK(contains(help, "Usage: tensorfs " + std::string(verb->name) + ' '));
+        CHECK(contains(help, verb->summary));
         CHECK(has_line(help, "SOURCE"));
         CHECK(has_line(help, "-h, --help"));
         for (const MountOption& option : mount_options()) {
-            std::vector<std::string> arguments{std::string(command.name), folder / "none"};
-            if (contains("mount cat diff", command.name)) arguments.push_back(folder / "other");
-            arguments.insert(arguments.end(), {"-o", std::string(option.name) + (option.argument.empty() ? "" : "=1")});
+            std::vector<std::string> arguments{std::string(verb->name), folder / "none"};
+            if (contains("mount cat diff", verb->name)) arguments.push_back(folder / "other");
+            arguments.insert(arguments.end(),
+                             {"-o", std::string(option.name) + (option.value.name.empty() ? "" : "=1")});
             const bool is_taken = !contains(run_program(arguments).err, "is for mounting only");
             INFO(option.name);
             // A mount's whole list may be given to sum; verify takes what is about the source, but judges all of it.
-            const bool is_of_use = command.name == "sum"      ? option.is_of_source || option.name == "separators"
-                                   : command.name == "verify" ? option.is_of_source && option.name != "partial"
-                                                              : is_taken;
-            CHECK(has_line(help, spelled(option)) == is_of_use);
+            const bool is_of_use = verb->name == "sum"      ? option.is_of_source || option.name == "separators"
+                                   : verb->name == "verify" ? option.is_of_source && option.name != "partial"
+                                                            : is_taken;
+            CHECK(has_line(help, spelling(option)) == is_of_use);
             CHECK((is_taken || !is_of_use));
         }
     }
@@ -96,7 +92,7 @@ TEST_CASE("help for mounting has a line for each option of the table, in 40 line
     CHECK(lines.size() <= 40);
     for (const MountOption& option : mount_options()) {
         INFO(option.name);
-        const std::string start = "  " + spelled(option) + "  ";
+        const std::string start = "  " + spelling(option) + "  ";
         const auto line = std::find_if(lines.begin(), lines.end(), [&](const std::string& l) {
             return l.starts_with(start.substr(0, start.size() - 1)) && l.ends_with(option.help);
         });

@@ -1,7 +1,8 @@
-#include "fs/options/options.hpp"
+#include "fs/options/option_list.hpp"
 
 #include <set>
 
+#include "fs/options/mount_option.hpp"
 #include "fs/terminal/terminal.hpp"
 #include "tests/support/expect.hpp"
 
@@ -175,13 +176,15 @@ TEST_CASE("an option that needs a value has one, and one that takes none has non
     }
 }
 
-TEST_CASE("each option is in the table once, with a line of help") {
+TEST_CASE("each option is in the table once, with a line of help and a text for the manual") {
     std::set<std::string_view> names;
     for (const MountOption& option : mount_options()) {
         INFO(option.name);
         CHECK(names.insert(option.name).second);
         CHECK_FALSE(option.help.empty());
         CHECK_FALSE(contains(option.help, "\n"));
+        CHECK_FALSE(option.manual.empty());
+        CHECK_FALSE(option.manual.ends_with('\n'));
     }
     for (const char* name : {"separators", "uid", "gid", "umask", "allow_other"}) CHECK(names.contains(name));
 }

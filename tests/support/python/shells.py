@@ -13,10 +13,11 @@ import termios
 import time
 from pathlib import Path
 
-from checks import PATIENCE, REPOSITORY, check, need_program, run
+from checks import PATIENCE, check, need_program, run
 from models import Tensor, write_shard
+from texts import BUILD
 
-COMPLETIONS = REPOSITORY / "fs" / "completions"
+COMPLETIONS = BUILD / "completions"
 
 # Names that shells, terminals or the completions themselves could take for something else.
 ODD_NAMES = [

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from typing import Iterable
 
 from checks import REPOSITORY, check, run
 
-MANUAL = REPOSITORY / "fs" / "man" / "tensorfs.1"
+BUILD = Path(os.environ.get("TENSORFS_PROGRAM") or REPOSITORY / "build" / "tensorfs").resolve().parent
+MANUAL = BUILD / "tensorfs.1"
 README = REPOSITORY / "README.md"
 EXIT_CODES = REPOSITORY / "fs" / "terminal" / "exit_code.hpp"
 

@@ -1,4 +1,4 @@
-#include "fs/commands/help.hpp"
+#include "fs/command_line/help.hpp"
 
 #include <fmt/format.h>
 
@@ -55,24 +55,26 @@ std::string in_columns(const Rows& rows) {
     return text;
 }
 
-/// "-f, --foreground", "--slice SLICE", "SOURCE".
-std::string spelling(const CLI::Option& option) {
-    if (option.get_positional()) return option.get_name();
-    std::string text;
-    const auto add = [&](const std::string& dashes, const std::string& name) {
-        text += (text.empty() ? "" : ", ") + dashes + name;
-    };
-    for (const std::string& name : option.get_snames()) add("-", name);
-    for (const std::string& name : option.get_lnames()) add("--", name);
-    if (option.get_type_size() != 0) text += ' ' + option.get_type_name();
-    return text;
+/// "-f, --foreground", "--slice SLICE".
+std::string spelling(const Flag& flag) {
+    std::string text = flag.letter.empty() ? std::string(flag.name) : fmt::format("{}, {}", flag.letter, flag.name);
+    return flag.value.name.empty() ? text : fmt::format("{} {}", text, flag.value.name);
+}
+
+/// A line for each mount option that the verb has a use for.
+std::string option_help(const Verb& verb) {
+    Rows rows;
+    for (const MountOption& option : mount_options()) {
+        if (verb.takes(option)) rows.emplace_back(spelling(option), option.help);
+    }
+    return "\nOptions for -o, separated by commas; a comma in a value is written \\,\n" + in_columns(rows);
 }
 
 }  // namespace
 
-std::string help() {
+std::string help(std::span<const Verb* const> all) {
     Rows verbs;
-    for (const Command& command : commands()) verbs.emplace_back(command.name, command.summary);
+    for (const Verb* const verb : all) verbs.emplace_back(verb->name, verb->summary);
     const Rows rest{{"tensorfs mount --help", "all that mounting takes"},
                     {"tensorfs VERB --help", "all that a verb takes"},
                     {"tensorfs --version", "the versions of tensorfs and libfuse"},
@@ -86,28 +88,15 @@ std::string help() {
            "Unmount with `fusermount3 -u MOUNTPOINT`.\n\nVerbs:\n" + in_columns(verbs) + '\n' + in_columns(rest);
 }
 
-std::string verb_help(const CLI::App& app, const Command& command) {
-    std::string text = wrapped(fmt::format("Usage: tensorfs {} ", command.name), command.synopsis) + '\n' +
-                       wrapped("", command.summary) + '\n';
+std::string verb_help(const Verb& verb) {
     Rows rows;
-    for (const bool is_positional : {true, false}) {
-        for (const CLI::Option* const option : app.get_options()) {
-            if (option->get_positional() == is_positional) {
-                rows.emplace_back(spelling(*option), option->get_description());
-            }
-        }
-    }
-    return text + in_columns(rows) + app.get_footer();
-}
-
-std::string option_help(bool (*is_wanted)(const MountOption&)) {
-    Rows rows;
-    for (const MountOption& option : mount_options()) {
-        if (!is_wanted(option)) continue;
-        rows.emplace_back(option.argument.empty() ? option.name : fmt::format("{}={}", option.name, option.argument),
-                          option.help);
-    }
-    return "\nOptions for -o, separated by commas; a comma in a value is written \\,\n" + in_columns(rows);
+    for (const Argument& argument : verb.arguments) rows.emplace_back(argument.value.name, argument.help);
+    for (const Flag& flag : verb.flags) rows.emplace_back(spelling(flag), flag.help);
+    rows.emplace_back("-o LIST", "options, as below");
+    rows.emplace_back("-h, --help", "this text");
+    return wrapped(fmt::format("Usage: tensorfs {} ", verb.name), usage(verb)) + '\n' + wrapped("", verb.summary) +
+           '\n' + in_columns(rows) + option_help(verb) +
+           (verb.about_options.empty() ? "" : wrapped("", verb.about_options));
 }
 
 }  // namespace tensorfs

@@ -1,0 +1,49 @@
+#include "fs/command_line/verb.hpp"
+
+#include <fmt/format.h>
+
+#include "fs/command_line/help.hpp"
+#include "fs/command_line/typed.hpp"
+#include "fs/terminal/terminal.hpp"
+
+namespace tensorfs {
+namespace {
+
+/// "SOURCE|MOUNTPOINT", "[PATTERN...]".
+std::string spelling(const Argument& argument) {
+    std::string text(argument.value.name);
+    if (!argument.alternative.empty()) text += fmt::format("|{}", argument.alternative);
+    if (argument.is_repeated) text += "...";
+    return argument.is_required ? text : fmt::format("[{}]", text);
+}
+
+/// "--json", "-f", "--format raw|npy".
+std::string spelling(const Flag& flag) {
+    std::string text(flag.letter.empty() ? flag.name : flag.letter);
+    const std::string_view value = flag.value.choices.empty() ? flag.value.name : flag.value.choices;
+    return value.empty() ? text : fmt::format("{} {}", text, value);
+}
+
+}  // namespace
+
+ExitCode run_verb(const Verb& verb, const std::vector<std::string>& words) {
+    const std::optional<Typed> typed = Typed::parse(verb, words);
+    if (typed) return verb.run(*typed);
+    print(verb_help(verb));
+    return ExitCode::ok;
+}
+
+std::string usage(const Verb& verb) {
+    std::string text;
+    for (const Argument& argument : verb.arguments) text += spelling(argument) + ' ';
+    for (const Flag& flag : verb.flags) {
+        if (flag.excludes.empty()) {
+            text += fmt::format("[{}] ", spelling(flag));
+        } else {
+            text.replace(text.size() - 2, 2, fmt::format("|{}] ", spelling(flag)));
+        }
+    }
+    return text + "[-o LIST]";
+}
+
+}  // namespace tensorfs
