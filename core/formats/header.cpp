@@ -9,7 +9,9 @@ namespace tensorfs {
 namespace {
 
 /// How many numbers an entry has in Header::dims.
-std::size_t numbers_of(const HeaderEntry& entry) { return entry.rank * (entry.layout == Layout::strided ? 2 : 1); }
+std::size_t numbers_of(const HeaderEntry& entry) {
+    return entry.rank * (entry.layout == ElementLayout::strided ? 2 : 1);
+}
 
 /// Lets tensors of the same shape share it: a model has many tensors and few shapes.
 void join_shapes(Header& header, std::vector<HeaderEntry>& entries) {

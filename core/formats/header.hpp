@@ -39,7 +39,7 @@ struct HeaderEntry {
     std::size_t dims_at = 0, rank = 0;       // in Header::dims, the strides behind them if it is strided
     std::uint64_t begin = 0, end = 0;        // bytes from the start of the data; of a strided one, begin + nbytes
     Dtype dtype{};
-    Layout layout = Layout::contiguous;
+    ElementLayout layout = ElementLayout::contiguous;
 };
 
 /// Appends a name with `prefix` before it to the header's names; the entry is told where it stands.

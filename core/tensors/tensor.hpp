@@ -14,7 +14,7 @@ using Shape = std::span<const std::uint64_t>;
 using Strides = std::span<const std::uint64_t>;
 
 /// How a tensor's elements lie in its shard.
-enum class Layout : std::uint8_t {
+enum class ElementLayout : std::uint8_t {
     contiguous,  // row-major, one behind the other: a slice
     strided      // apart, or in another order: to be gathered by its strides
 };
@@ -24,10 +24,10 @@ enum class Layout : std::uint8_t {
 /// made it and are valid as long as that is.
 class Tensor {
 public:
-    /// `full_name` is `prefix` bytes that say where the tensor belongs, and its name. With Layout::strided,
+    /// `full_name` is `prefix` bytes that say where the tensor belongs, and its name. With ElementLayout::strided,
     /// as many strides stand behind the dimensions that `shape` views.
     Tensor(std::string_view full_name, std::uint16_t prefix, Dtype dtype, Shape shape, std::uint64_t offset,
-           std::uint64_t nbytes, Layout layout = Layout::contiguous)
+           std::uint64_t nbytes, ElementLayout layout = ElementLayout::contiguous)
         : name_(full_name.data()),
           dims_(shape.data()),
           offset_(offset),
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] std::size_t prefix() const { return prefix_; }
     [[nodiscard]] Dtype dtype() const { return dtype_; }
     [[nodiscard]] Shape shape() const { return {dims_, rank_}; }
-    [[nodiscard]] bool is_strided() const { return layout_ == Layout::strided; }
+    [[nodiscard]] bool is_strided() const { return layout_ == ElementLayout::strided; }
     /// REQUIRES: is_strided().
     [[nodiscard]] Strides strides() const { return {dims_ + rank_, rank_}; }
     /// Bytes from the start of the shard file (not of its data section) to the first element.
@@ -84,7 +84,7 @@ private:
     std::uint32_t shard_ = 0;
     std::uint16_t prefix_;
     Dtype dtype_;
-    Layout layout_;
+    ElementLayout layout_;
 };
 
 static_assert(sizeof(Tensor) <= 48);

@@ -9,7 +9,7 @@ namespace tensorfs {
 namespace {
 
 /// A word between single quotes.
-std::string quoted(std::string_view word) {
+std::string in_single_quotes(std::string_view word) {
     std::string text = "'";
     for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return text + '\'';
@@ -66,8 +66,8 @@ std::string flag_words(const Verb& verb, const Flag& flag) {
         if (!flag.letter.empty()) excluded = fmt::format(" {} {}{}", flag.letter, flag.name, others);
         if (!excluded.empty()) excluded = fmt::format("({})", excluded.substr(1));
         text += "            " +
-                quoted(fmt::format("{}{}{}{}{}", excluded, spelled, flag.value.name.empty() ? "" : "=",
-                                   in_brackets(flag.help), value_of(flag.value))) +
+                in_single_quotes(fmt::format("{}{}{}{}{}", excluded, spelled, flag.value.name.empty() ? "" : "=",
+                                             in_brackets(flag.help), value_of(flag.value))) +
                 '\n';
     }
     return text;
@@ -78,7 +78,7 @@ std::string flag_words(const Verb& verb, const Flag& flag) {
 std::string zsh_verbs(std::span<const Verb* const> verbs) {
     std::string text;
     for (const Verb* const verb : verbs)
-        text += "    " + quoted(fmt::format("{}:{}", verb->name, verb->summary)) + '\n';
+        text += "    " + in_single_quotes(fmt::format("{}:{}", verb->name, verb->summary)) + '\n';
     return text;
 }
 
@@ -94,7 +94,7 @@ std::string zsh_verb_arms(std::span<const Verb* const> verbs, std::span<const Mo
         text += fmt::format("        )\n        awaiting=(-o{})\n        actions=(", awaiting);
         std::string further;
         for (const Argument& argument : verb->arguments) {
-            const std::string action = quoted(action_of(argument.value));
+            const std::string action = in_single_quotes(action_of(argument.value));
             if (argument.is_repeated)
                 further = action;
             else
@@ -103,8 +103,10 @@ std::string zsh_verb_arms(std::span<const Verb* const> verbs, std::span<const Mo
         text += fmt::format(")\n        further={}\n        list_options=(\n", further);
         for (const MountOption& option : options) {
             if (!verb->takes(option)) continue;
-            text += "            " +
-                    quoted(fmt::format("{}{}{}", option.name, in_brackets(option.help), value_of(option.value))) + '\n';
+            text +=
+                "            " +
+                in_single_quotes(fmt::format("{}{}{}", option.name, in_brackets(option.help), value_of(option.value))) +
+                '\n';
         }
         text += "        )\n        ;;\n";
     }
