@@ -27,6 +27,7 @@ std::string_view to_string(Kind kind) {
         case Kind::InvalidShardPath: return "InvalidShardPath";
         case Kind::MissingShard: return "MissingShard";
         case Kind::MissingTensor: return "MissingTensor";
+        case Kind::InvalidArchive: return "InvalidArchive";
         case Kind::NotRegularFile: return "NotRegularFile";
         case Kind::NoSuchSource: return "NoSuchSource";
         case Kind::NotAModel: return "NotAModel";

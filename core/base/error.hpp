@@ -26,6 +26,7 @@ enum class Kind {
     InvalidShardPath,  // the index names a shard outside its folder
     MissingShard,      // a shard that the index names is not there
     MissingTensor,     // the index places a tensor in a shard that does not have it
+    InvalidArchive,    // a zip archive was cut short, or contradicts itself
     NotRegularFile,    // a FIFO, device, socket or folder stands where a shard should
     NoSuchSource,      // nothing is at the path that was given
     NotAModel,         // something is there, but nothing that is read as a model
