@@ -27,12 +27,15 @@ std::string_view to_string(Kind kind) {
         case Kind::InvalidShardPath: return "InvalidShardPath";
         case Kind::MissingShard: return "MissingShard";
         case Kind::MissingTensor: return "MissingTensor";
-        case Kind::InvalidArchive: return "InvalidArchive";
         case Kind::NotRegularFile: return "NotRegularFile";
         case Kind::NoSuchSource: return "NoSuchSource";
         case Kind::NotAModel: return "NotAModel";
         case Kind::AmbiguousSource: return "AmbiguousSource";
         case Kind::SystemError: return "SystemError";
+        case Kind::InvalidArchive: return "InvalidArchive";
+        case Kind::CompressedMember: return "CompressedMember";
+        case Kind::InvalidArrayHeader: return "InvalidArrayHeader";
+        case Kind::UnsupportedDtype: return "UnsupportedDtype";
     }
     return "Unknown";
 }

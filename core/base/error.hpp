@@ -26,12 +26,16 @@ enum class Kind {
     InvalidShardPath,  // the index names a shard outside its folder
     MissingShard,      // a shard that the index names is not there
     MissingTensor,     // the index places a tensor in a shard that does not have it
-    InvalidArchive,    // a zip archive was cut short, or contradicts itself
     NotRegularFile,    // a FIFO, device, socket or folder stands where a shard should
     NoSuchSource,      // nothing is at the path that was given
     NotAModel,         // something is there, but nothing that is read as a model
     AmbiguousSource,   // several models are there and nothing says which is meant
     SystemError,       // the operating system refused: permissions, I/O, memory map, limits
+
+    InvalidArchive,      // a zip archive was cut short, or contradicts itself
+    CompressedMember,    // nothing in an archive lies there as it is: all is compressed or encrypted
+    InvalidArrayHeader,  // a NumPy array does not begin with its header
+    UnsupportedDtype,    // nothing there has a type that can be shown
 };
 
 /// The kind's name as users see it and scripts match it, such as "InvalidOffset".
