@@ -14,7 +14,6 @@
 namespace tensorfs::numpy {
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::uint64_t largest_text = 65535;  // NumPy itself reads 10,000 characters
 
 struct Prefix {

@@ -33,6 +33,9 @@
 
 namespace tensorfs::numpy {
 
+/// What an array begins with.
+inline constexpr std::string_view magic = "\x93NUMPY";
+
 /// How many dimensions an array may have.
 inline constexpr std::size_t most_dims = 64;
 
