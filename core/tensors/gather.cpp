@@ -119,6 +119,15 @@ Gather::Gather(const Strided& tensor) : run_(tensor.itemsize), offset_(tensor.of
     std::reverse(dims_.begin(), dims_.end());
 }
 
+bool Gather::is_scattered() const noexcept {
+    return !dims_.empty() && run_ < gather_gap && dims_.back().stride > run_ + gather_gap;
+}
+
+std::uint64_t Gather::window(std::uint64_t most) const noexcept {
+    const std::uint64_t row = dims_.empty() ? run_ : dims_.back().size * run_;
+    return row == 0 || row > most ? most : most / row * row;
+}
+
 bool Gather::read(std::uint64_t begin, std::span<std::byte> out, const Reader& reader) const noexcept {
     if (out.empty()) return true;
     return RangeReader(run_, out.data(), reader).read(std::span<const Dim>(dims_), offset_, begin, begin + out.size());

@@ -52,6 +52,14 @@ public:
     /// Of the row-major result.
     [[nodiscard]] std::uint64_t nbytes() const noexcept { return nbytes_; }
 
+    /// Whether neighbours in the result lie so far apart that each is a read of its own, unless much is read at
+    /// once.
+    [[nodiscard]] bool is_scattered() const noexcept;
+
+    /// Bytes of the result that are best read together: a multiple of its rows, or `most` where
+    /// a row is larger. A row in part costs as many reads as many rows whole.
+    [[nodiscard]] std::uint64_t window(std::uint64_t most) const noexcept;
+
     /// Fills `out` with the row-major bytes from `begin` on, any range. False where the reader says so, or
     /// there is no memory: it takes 256 KiB. REQUIRES: begin + out.size() <= nbytes().
     [[nodiscard]] bool read(std::uint64_t begin, std::span<std::byte> out, const Reader& reader) const noexcept;

@@ -11,8 +11,6 @@ namespace {
 
 /// Runs of this size and more are read where they belong, each by itself.
 constexpr std::uint64_t long_run = 4096;
-/// Bytes between elements that are read with them: to read as many again costs what a further read costs.
-constexpr std::uint64_t largest_gap = 2048;
 /// What is read before it is put in order: to stay in the processor's second cache.
 constexpr std::uint64_t scratch_size = 256 << 10;
 
@@ -114,7 +112,7 @@ private:
         std::size_t next = 0;
         for (; next < ordered_; ++next) {
             Dim& dim = dims_[order_[next]];
-            if (dim.stride > span + largest_gap || span > scratch_size / 2) break;
+            if (dim.stride > span + gather_gap || span > scratch_size / 2) break;
             dim.in_piece = true;
             dim.most = std::min(dim.size, (scratch_size - span) / dim.stride + 1);
             span += (dim.most - 1) * dim.stride;
@@ -221,8 +219,8 @@ private:
         std::array<std::uint64_t, most_dims> index{};
         for (;;) {
             copy_plane(plane, box_.run);
-            std::size_t i = column;
-            while (i-- > 0) {
+            std::size_t i = 0;
+            for (; i < column; ++i) {
                 const Dim& dim = dims_[i];
                 if (i == row) continue;
                 plane.to += dim.inner;
@@ -232,7 +230,7 @@ private:
                 plane.to -= dim.here * dim.inner;
                 plane.from -= dim.here * dim.scratch;
             }
-            if (i == std::size_t{0} - 1) return;
+            if (i == column) return;
         }
     }
 

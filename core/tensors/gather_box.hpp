@@ -8,6 +8,9 @@
 
 namespace tensorfs {
 
+/// Bytes between runs that are read with them: to read as many again costs what a further read costs.
+inline constexpr std::uint64_t gather_gap = 2048;
+
 /// One dimension of a box.
 struct BoxDim {
     std::uint64_t size;    // indices; at least 1
