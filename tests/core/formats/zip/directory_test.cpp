@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "core/views/zip_writer.hpp"
-#include "tests/core/formats/zip_archive.hpp"
+#include "tests/core/formats/zip/archive.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 

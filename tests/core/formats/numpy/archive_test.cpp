@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "core/formats/numpy/archive.hpp"
-#include "tests/core/formats/sha256.hpp"
-#include "tests/core/formats/zip_archive.hpp"
+#include "tests/support/sha256.hpp"
+#include "tests/core/formats/zip/archive.hpp"
 #include "tests/expect.hpp"
 #include "tests/support.hpp"
 
