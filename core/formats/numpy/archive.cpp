@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <mutex>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -31,13 +29,14 @@ ArrayHeader read_header_at(const Shard& shard, std::uint64_t offset, std::uint64
 
 class ArchiveReader {
 public:
-    explicit ArchiveReader(const Shard& shard) : shard_(shard) {}
+    ArchiveReader(const Shard& shard, bool partial) : shard_(shard), partial_(partial) {}
 
     Archive read() {
         archive_.directory = zip::read_directory(shard_);
         find_candidates();
         read_headers();
         collect();
+        if (!archive_.problems.empty() && !partial_) throw Error(archive_.problems.front());
         if (archive_.arrays.empty()) fail();
         return std::move(archive_);
     }
@@ -49,6 +48,7 @@ private:
         std::string_view name;
         bool is_array = false;
         ArrayHeader header{};
+        std::unique_ptr<Error> error{};
     };
 
     void leave_out(std::string_view name, std::string_view reason) {
@@ -83,10 +83,6 @@ private:
             const std::uint64_t size = std::min(candidate.member->nbytes, first_read);
             ranges.push_back({candidate.member->offset, static_cast<std::uint32_t>(size)});
         }
-        // Of several arrays that are bad, the first is told, whichever is read first.
-        std::mutex mutex;
-        std::size_t first = std::numeric_limits<std::size_t>::max();
-        std::optional<Error> error;
         read_scattered(shard_, ranges, [&](std::size_t i, std::string_view beginning) {
             Candidate& candidate = candidates_[i];
             if (!beginning.starts_with(magic)) return;
@@ -95,17 +91,17 @@ private:
                                                   candidate.name);
                 candidate.is_array = true;
             } catch (const Error& e) {
-                const std::lock_guard lock(mutex);
-                if (i < first) error = e;
-                first = std::min(first, i);
+                candidate.error = std::make_unique<Error>(e);
             }
         });
-        if (error) throw Error(*error);
     }
 
     void collect() {
         for (Candidate& candidate : candidates_) {
-            if (!candidate.is_array) {
+            if (candidate.error) {
+                const std::vector<Problem>& problems = candidate.error->problems();
+                archive_.problems.insert(archive_.problems.end(), problems.begin(), problems.end());
+            } else if (!candidate.is_array) {
                 leave_out(candidate.member->name, "no array, in spite of its name");
             } else if (!candidate.header.dtype) {
                 has_unsupported_ = true;
@@ -117,7 +113,8 @@ private:
         }
     }
 
-    [[noreturn]] void fail() const {
+    [[noreturn]] void fail() {
+        if (!archive_.problems.empty()) throw Error(std::move(archive_.problems));
         const std::size_t members = archive_.directory.members().size();
         if (has_compressed_) {
             throw Error({Kind::CompressedMember,
@@ -140,6 +137,7 @@ private:
     }
 
     const Shard& shard_;
+    bool partial_;
     Archive archive_;
     std::vector<Candidate> candidates_;  // in the order of the file
     bool has_compressed_ = false;
@@ -148,7 +146,7 @@ private:
 
 }  // namespace
 
-Archive read_archive(const Shard& shard) { return ArchiveReader(shard).read(); }
+Archive read_archive(const Shard& shard, bool partial) { return ArchiveReader(shard, partial).read(); }
 
 Array read_array(const Shard& shard) {
     std::string_view name = shard.path();

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/formats/numpy/array_header.hpp"
 #include "core/formats/zip/directory.hpp"
 #include "core/tensors/shard.hpp"
@@ -40,15 +41,17 @@ struct Archive {
     zip::Directory directory;
     std::vector<Array> arrays;      // in the order of the file
     std::vector<LeftOut> left_out;  // likewise
+    std::vector<Problem> problems;  // of arrays that break a rule; empty unless these are left out
 };
 
 /// Reads an archive's directory and its arrays' headers, these in parallel. Throws Error: kinds of the rules
-/// above, InvalidArchive, InvalidArrayHeader, or SystemError.
-Archive read_archive(const Shard& shard);
+/// above, InvalidArchive, InvalidArrayHeader, or SystemError. With `partial`, arrays that break rule 3 are left
+/// out, unless nothing else is there.
+Archive read_archive(const Shard& shard, bool partial = false);
 
 /// Reads the header of a file that is one array (.npy), whose name is the file's without the suffix; the
-/// name is a view of the path, while the shard stays where it is. Throws Error: kinds of array_header.hpp, UnsupportedDtype where the
-/// array cannot be shown, or SystemError.
+/// name is a view of the path, while the shard stays where it is. Throws Error: kinds of array_header.hpp,
+/// UnsupportedDtype where the array cannot be shown, or SystemError.
 Array read_array(const Shard& shard);
 
 }  // namespace tensorfs::numpy

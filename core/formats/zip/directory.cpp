@@ -133,6 +133,14 @@ const Member* Directory::find(std::string_view name) const noexcept {
     return found != by_name_.end() && members_[*found].name == name ? &members_[*found] : nullptr;
 }
 
+bool has_member(const Shard& shard, const std::function<bool(std::string_view name)>& is_so) {
+    const DirectoryPlace place = find_directory(shard);
+    std::string bytes(place.nbytes, '\0');
+    shard.read(place.offset, bytes);
+    const std::vector<Entry> entries = parse_entries(bytes, place.entries, shard.path());
+    return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return is_so(entry.name); });
+}
+
 Directory read_directory(const Shard& shard) { return DirectoryReader(shard).read(); }
 
 }  // namespace tensorfs::zip

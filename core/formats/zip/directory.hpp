@@ -21,6 +21,7 @@
 // Checksums are not verified, since all bytes would have to be read.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,10 @@ private:
     std::vector<Member> members_;
     std::vector<std::uint32_t> by_name_;  // positions in members_, in byte order of the names
 };
+
+/// Whether an archive has a member whose name is so, by the directory alone, which is not validated beyond its
+/// own bytes. Throws Error, as read_directory() does.
+bool has_member(const Shard& shard, const std::function<bool(std::string_view name)>& is_so);
 
 /// Reads the directory and the local headers, these in parallel. Throws Error: InvalidArchive by the rules
 /// above, or SystemError. Allocates a small multiple of the directory's size, after rule 3.

@@ -15,15 +15,6 @@ namespace {
 constexpr std::size_t fixed_size = 46;
 constexpr std::uint64_t in_zip64 = 0xFFFFFFFF;
 
-bool is_utf8(std::string_view text) {
-    while (!text.empty()) {
-        const std::size_t length = utf8_length(text);
-        if (length == 0) return false;
-        text.remove_prefix(length);
-    }
-    return true;
-}
-
 /// The data of the first extra field of ZIP64; nothing where there is none, or more than one, of which
 /// readers would choose differently.
 std::optional<std::string_view> zip64_field(std::string_view extra) {
