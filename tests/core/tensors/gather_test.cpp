@@ -10,8 +10,8 @@
 
 #include "core/tensors/gather_windows.hpp"
 #include "core/tensors/shard.hpp"
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -5,10 +5,10 @@
 #include <sstream>
 
 #include "core/formats/numpy/archive.hpp"
-#include "tests/support/sha256.hpp"
 #include "tests/core/formats/zip/archive.hpp"
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/sha256.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

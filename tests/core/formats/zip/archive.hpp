@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/contents.hpp"
+#include "tests/support/contents.hpp"
 
 namespace tensorfs::tests {
 

@@ -7,8 +7,8 @@
 
 #include "core/views/zip_writer.hpp"
 #include "tests/core/formats/zip/archive.hpp"
-#include "tests/expect.hpp"
-#include "tests/support.hpp"
+#include "tests/support/expect.hpp"
+#include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;
