@@ -36,6 +36,10 @@ std::string_view to_string(Kind kind) {
         case Kind::CompressedMember: return "CompressedMember";
         case Kind::InvalidArrayHeader: return "InvalidArrayHeader";
         case Kind::UnsupportedDtype: return "UnsupportedDtype";
+        case Kind::InvalidPickle: return "InvalidPickle";
+        case Kind::MissingStorage: return "MissingStorage";
+        case Kind::StorageOutOfBounds: return "StorageOutOfBounds";
+        case Kind::BigEndian: return "BigEndian";
     }
     return "Unknown";
 }
