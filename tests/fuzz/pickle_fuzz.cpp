@@ -96,7 +96,8 @@ void check_stream(std::string_view object) {
             require(is_utf8(checkpoint.name(tensor)), "a name is UTF-8");
             unsigned __int128 elements = 1;
             for (const std::uint64_t size : checkpoint.shape(tensor)) elements *= size;
-            require(elements * bits(tensor.dtype) == static_cast<unsigned __int128>(tensor.nbytes) * 8,
+            require(elements * block(tensor.dtype).nbytes ==
+                        static_cast<unsigned __int128>(tensor.nbytes) * block(tensor.dtype).elements,
                     "shape and type need the bytes that are told");
             if (tensor.nbytes == 0) continue;
             require(tensor.offset < bytes.size(), "a tensor begins in the file");

@@ -18,16 +18,23 @@ constexpr std::string_view object_name = "data.pkl";
     throw Error({kind, shard.path(), {}, std::move(text)});
 }
 
-/// Where everything is, the folder with data.pkl in it and the slash: "archive/". "" if there is none.
-/// Throws Error (InvalidArchive) if there are two, of which PyTorch would take that of the first member.
+/// The folder, with its slash, of a member that is the object in a folder at the top; else "".
+std::string_view folder_of(const zip::Member& member) {
+    const std::size_t slash = member.name.find('/');
+    const bool is_object = slash != std::string_view::npos && member.name.substr(slash + 1) == object_name;
+    return is_object ? member.name.substr(0, slash + 1) : std::string_view();
+}
+
+/// Where everything is: "archive/". Throws Error where that is nowhere (NotAModel), or in two places, of
+/// which PyTorch would take that of the first member (InvalidArchive).
 std::string_view top_folder(const zip::Directory& directory, const Shard& shard) {
     std::string_view found;
     for (const zip::Member& member : directory.members()) {
-        const std::size_t slash = member.name.find('/');
-        if (slash == std::string_view::npos || member.name.substr(slash + 1) != object_name) continue;
-        if (!found.empty()) fail(shard, Kind::InvalidArchive, "it holds two checkpoints");
-        found = member.name.substr(0, slash + 1);
+        const std::string_view folder = folder_of(member);
+        if (!folder.empty() && !found.empty()) fail(shard, Kind::InvalidArchive, "it holds two checkpoints");
+        if (!folder.empty()) found = folder;
     }
+    if (found.empty()) fail(shard, Kind::NotAModel, "a zip archive that is no checkpoint: it has no FOLDER/data.pkl");
     return found;
 }
 
@@ -90,9 +97,13 @@ void place(Storages& storages, const Shard& shard, const zip::Directory& directo
 
 }  // namespace
 
+bool is_checkpoint(const zip::Directory& directory) {
+    const auto members = directory.members();
+    return std::any_of(members.begin(), members.end(), [](const zip::Member& one) { return !folder_of(one).empty(); });
+}
+
 Checkpoint read_archive(const Shard& shard, const zip::Directory& directory, std::string_view key) {
     const std::string folder(top_folder(directory, shard));
-    if (folder.empty()) fail(shard, Kind::NotAModel, "a zip archive that is no checkpoint: it has no FOLDER/data.pkl");
     if (directory.find(folder + "constants.pkl") != nullptr) {
         fail(shard, Kind::NotAModel, "this is TorchScript, a program: save the module's state_dict() with PyTorch");
     }

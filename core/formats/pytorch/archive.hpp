@@ -17,6 +17,9 @@
 
 namespace tensorfs::pytorch {
 
+/// Whether an archive holds a checkpoint or TorchScript, or several.
+bool is_checkpoint(const zip::Directory& directory);
+
 /// Reads a checkpoint that is an archive. `key`: see selection.hpp. Throws Error: NotAModel, InvalidArchive, BigEndian,
 /// CompressedMember, InvalidPickle, SystemError. REQUIRES: the directory is the shard's.
 Checkpoint read_archive(const Shard& shard, const zip::Directory& directory, std::string_view key);

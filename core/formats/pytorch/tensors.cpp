@@ -169,7 +169,7 @@ Element element_of(const Pickle& pickle, const Storage& storage, Maker maker, co
     const std::string_view name = is_global ? pickle.global(arguments[6]).name : "?";
     const std::optional<Dtype> dtype = dtype_of_torch(name);
     if (!dtype) return {std::nullopt, 0, fmt::format("safetensors has no type for {}", in_quotes(name))};
-    return {dtype, std::max<std::uint64_t>(bits(*dtype) / 8, 1), {}};
+    return {dtype, block(*dtype).nbytes, {}};
 }
 
 Reading read_plain(const Pickle& pickle, const Storages& storages, const Call& call) {

@@ -1,8 +1,4 @@
-#include <fmt/format.h>
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,6 +7,7 @@
 
 #include "core/formats/pytorch/pytorch.hpp"
 #include "tests/support/expect.hpp"
+#include "tests/support/sha256.hpp"
 #include "tests/support/support.hpp"
 
 using namespace tensorfs;
@@ -74,14 +71,6 @@ std::string elements(const Checkpoint& checkpoint, const Found& tensor, const st
         bytes += file.substr(at, width);
     }
     return bytes;
-}
-
-std::string sha256(const std::string& bytes) {
-    std::array<unsigned char, 32> digest{};
-    EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-    std::string text;
-    for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
-    return text;
 }
 
 /// A tensor as the verdicts describe it.

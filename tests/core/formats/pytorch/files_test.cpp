@@ -170,6 +170,7 @@ TEST_CASE("an archive whose pickle cannot be read in place is refused") {
 
 TEST_CASE("what is no checkpoint is told by what it is") {
     std::string tar(1024, '\0');
+    tar.replace(0, 8, "sys_info");
     tar.replace(257, 5, "ustar");
     CHECK(contains(message(tar), "before 2017"));
     CHECK(contains(message(""), "neither"));

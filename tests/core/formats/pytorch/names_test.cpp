@@ -267,3 +267,12 @@ TEST_CASE("what a checkpoint would have looked up is told, but for what PyTorch 
     CHECK(called == Names{"os.system", "builtins.eval", "my.own.CalledStorage", "torch._utils._import_dotted_name"});
     CHECK(looked_up == Names{"models.yolo.Model"});
 }
+
+TEST_CASE("what a checkpoint would have called by a function that it calls is told as called") {
+    PickleWriter pickle = with_tensor();
+    pickle.global("torch._tensor", "_rebuild_from_type_v2").mark().global("os", "system").global("my", "Class");
+    const Checkpoint checkpoint = read(pickle.none().none().tuple().raw("R0").get(0));
+    REQUIRE(checkpoint.code.size() == 2);
+    CHECK((checkpoint.code[0].name == "os.system" && checkpoint.code[0].is_called));
+    CHECK((checkpoint.code[1].name == "my.Class" && checkpoint.code[1].is_called));
+}
