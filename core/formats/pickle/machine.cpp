@@ -1,7 +1,9 @@
 #include "core/formats/pickle/machine.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "core/base/little_endian.hpp"
 #include "core/formats/pickle/syntax_error.hpp"
 
 namespace tensorfs::pickle {
@@ -16,6 +18,8 @@ constexpr std::uint64_t max_protocol = 5;
 
 constexpr Handle none(0), no(1), yes(2), empty_tuple(3);
 constexpr Handle absent(0x7FFF'FFFF);  // in the memo
+
+std::uint64_t little_endian(std::string_view bytes) { return little_endian_at(bytes, 0, bytes.size()); }
 
 /// The number that up to eight bytes make in two's complement. REQUIRES: bytes is not empty.
 std::int64_t signed_little_endian(std::string_view bytes) {

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "core/base/little_endian.hpp"
 #include "core/formats/pickle/syntax_error.hpp"
 
 namespace tensorfs::pickle {
@@ -80,7 +81,7 @@ Measured measure(std::string_view bytes, std::uint64_t at) {
         case Form::counted: {
             const Measured length = measure_fixed(bytes, at + 1, layout.size);
             if (!length.is_whole) return length;
-            const std::uint64_t size = little_endian(length.argument);
+            const std::uint64_t size = little_endian_at(length.argument, 0, layout.size);
             // A length beyond 2^63 is no size of anything; of four bytes, the opcodes of Python 2 and
             // LONG4 have a sign.
             const bool is_signed = opcode == 'T' || opcode == 0x8B;
@@ -104,12 +105,6 @@ SyntaxError::SyntaxError(std::string_view why, std::uint64_t at)
 
 SyntaxError::SyntaxError(std::string_view why, std::uint64_t at, unsigned char opcode)
     : text_(fmt::format("{} (opcode 0x{:02X} at byte {} of the pickle)", why, opcode, at)), at_(at) {}
-
-std::uint64_t little_endian(std::string_view bytes) {
-    std::uint64_t value = 0;
-    for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
-    return value;
-}
 
 Instruction instruction_at(std::string_view pickle, std::uint64_t at) {
     if (at >= pickle.size()) throw SyntaxError("it ends without STOP", at);

@@ -88,7 +88,4 @@ struct End {
 /// when more of them have come. Throws SyntaxError for an opcode that cannot be read.
 End find_end(std::string_view bytes, std::uint64_t& from);
 
-/// The number that up to eight bytes make, the lowest first.
-std::uint64_t little_endian(std::string_view bytes);
-
 }  // namespace tensorfs::pickle

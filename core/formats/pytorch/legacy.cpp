@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/escape.hpp"
+#include "core/base/little_endian.hpp"
 #include "core/formats/pickle/opcode.hpp"
 #include "core/formats/pickle/syntax_error.hpp"
 #include "core/tensors/scattered_read.hpp"
@@ -98,8 +99,9 @@ public:
             ++whole_;
         }
         std::vector<std::uint64_t> elements(counts.size());
-        read_scattered(shard_, counts,
-                       [&](std::size_t i, std::string_view bytes) { elements[i] = pickle::little_endian(bytes); });
+        read_scattered(shard_, counts, [&](std::size_t i, std::string_view bytes) {
+            elements[i] = little_endian_at(bytes, 0, bytes.size());
+        });
         check(elements);
     }
 
