@@ -15,7 +15,7 @@ using pickle::Handle;
 using pickle::Pickle;
 
 /// Goes to every container that can be reached, once, and notes those with a tensor in them; answers them
-/// in an order in which most stand before what is in them.
+/// in an order in which most stand behind what is in them.
 std::deque<std::uint32_t> reach(const Pickle& pickle, Handle root, std::vector<bool>& holds) {
     std::vector<bool> is_met(pickle.nodes());
     std::deque<std::uint32_t> order, next;
@@ -38,6 +38,7 @@ std::deque<std::uint32_t> reach(const Pickle& pickle, Handle root, std::vector<b
             }
         }
     }
+    std::reverse(order.begin(), order.end());
     return order;
 }
 
@@ -45,17 +46,17 @@ std::deque<std::uint32_t> reach(const Pickle& pickle, Handle root, std::vector<b
 
 Holders::Holders(const Pickle& pickle, Handle root) : holds_(pickle.nodes()) {
     const std::deque<std::uint32_t> order = reach(pickle, root, holds_);
-    // Each round goes at least one container up from every tensor. From the last to the first, the first
-    // goes all the way, but where containers are met twice or hold each other in circles.
+    // Each round goes at least one container up from every tensor. In this order the first goes all the way,
+    // but where containers are met twice or hold each other in circles.
     bool is_changed = true;
     for (std::size_t round = 0; is_changed && round < max_depth; ++round) {
         is_changed = false;
-        for (auto node = order.rbegin(); node != order.rend(); ++node) {
-            if (holds_[*node]) continue;
-            const std::vector<Child> inner = children(pickle, Pickle::node(*node));
+        for (const std::uint32_t node : order) {
+            if (holds_[node]) continue;
+            const std::vector<Child> inner = children(pickle, Pickle::node(node));
             if (std::none_of(inner.begin(), inner.end(), [&](const Child& child) { return hold(child.value); }))
                 continue;
-            holds_[*node] = true;
+            holds_[node] = true;
             is_changed = true;
         }
     }
