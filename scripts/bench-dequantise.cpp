@@ -66,7 +66,7 @@ std::optional<Processor> processor_named(std::string_view name) {
 
 void measure(Processor processor, Dtype dtype, std::chrono::nanoseconds time, const char* end) {
     std::mt19937_64 random(1);
-    std::vector<std::byte> blocks(elements / block(dtype).elements * block(dtype).nbytes);
+    std::vector<std::byte> blocks(elements / block_of(dtype).elements * block_of(dtype).nbytes);
     for (std::byte& byte : blocks) byte = static_cast<std::byte>(random());
     const std::vector<float> source(elements, 1.0F);
     std::vector<float> values(elements);

@@ -32,6 +32,14 @@ std::string_view to_string(Kind kind) {
         case Kind::NotAModel: return "NotAModel";
         case Kind::AmbiguousSource: return "AmbiguousSource";
         case Kind::SystemError: return "SystemError";
+        case Kind::InvalidArchive: return "InvalidArchive";
+        case Kind::CompressedMember: return "CompressedMember";
+        case Kind::InvalidArrayHeader: return "InvalidArrayHeader";
+        case Kind::UnsupportedDtype: return "UnsupportedDtype";
+        case Kind::InvalidPickle: return "InvalidPickle";
+        case Kind::MissingStorage: return "MissingStorage";
+        case Kind::StorageOutOfBounds: return "StorageOutOfBounds";
+        case Kind::BigEndian: return "BigEndian";
     }
     return "Unknown";
 }

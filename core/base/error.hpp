@@ -31,6 +31,15 @@ enum class Kind {
     NotAModel,         // something is there, but nothing that is read as a model
     AmbiguousSource,   // several models are there and nothing says which is meant
     SystemError,       // the operating system refused: permissions, I/O, memory map, limits
+
+    InvalidArchive,      // a zip archive was cut short, or contradicts itself
+    CompressedMember,    // nothing in an archive lies there as it is: all is compressed or encrypted
+    InvalidArrayHeader,  // a NumPy array does not begin with its header
+    UnsupportedDtype,    // nothing there has a type that can be shown
+    InvalidPickle,       // a pickle breaks a rule of pickles, or of PyTorch's use of them
+    MissingStorage,      // a checkpoint does not hold the bytes of one of its storages
+    StorageOutOfBounds,  // a tensor reaches beyond its storage, or a storage beyond its bytes
+    BigEndian,           // numbers stand with their highest byte first
 };
 
 /// The kind's name as users see it and scripts match it, such as "InvalidOffset".

@@ -43,6 +43,15 @@ std::size_t utf8_length(std::string_view text) {
     return length;
 }
 
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (length == 0) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
 std::string in_quotes(std::string_view name) {
     constexpr std::size_t longest = 200;
     if (name.size() <= longest) return '"' + std::string(name) + '"';

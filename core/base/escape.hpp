@@ -19,4 +19,7 @@ std::string in_quotes(std::string_view name);
 /// REQUIRES: text is not empty.
 std::size_t utf8_length(std::string_view text);
 
+/// Whether all of `text` is UTF-8.
+bool is_utf8(std::string_view text);
+
 }  // namespace tensorfs

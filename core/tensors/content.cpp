@@ -44,7 +44,7 @@ Content& Content::add(const Slice& slice) {
 
 Content& Content::add_widened(const Slice& slice, Dtype dtype) {
     if (slice.nbytes == 0) return *this;
-    const Block unit = block(dtype);
+    const Block unit = block_of(dtype);
     const std::uint64_t elements = slice.nbytes / unit.nbytes * unit.elements;
     segments_.push_back({size() + elements * sizeof(float), slice.offset, slice.shard, Kind::widened, dtype});
     return *this;
@@ -68,7 +68,7 @@ Content::Piece Content::piece(const Segment& segment, std::uint64_t begin, std::
         return piece;
     }
     // In the smallest groups of elements that begin and end at whole bytes.
-    const Block unit = block(segment.dtype);
+    const Block unit = block_of(segment.dtype);
     const std::uint64_t group = std::uint64_t{unit.elements} * sizeof(float);  // bytes of the result
     const std::uint64_t first = within / group;
     const std::uint64_t last = (within + nbytes + group - 1) / group;
@@ -105,7 +105,7 @@ bool Content::Piece::copy_to(std::byte* out) const noexcept {
     constexpr std::size_t most_elements = 4096;
     std::array<std::byte, most_elements * 2> packed;
     std::array<float, most_elements> wide;
-    const Block unit = block(dtype);
+    const Block unit = block_of(dtype);
     std::uint64_t from = offset;
     std::size_t before = skip;
     for (std::uint64_t left = nbytes; left > 0;) {

@@ -78,7 +78,7 @@ static_assert(table[plain_dtype_count].name == "Q4_0" && table.back().name == "Q
 const DtypeInfo& info(Dtype dtype) { return table[static_cast<std::size_t>(dtype)]; }
 
 std::optional<std::uint64_t> nbytes_of(Dtype dtype, std::uint64_t elements) {
-    const Block unit = block(dtype);
+    const Block unit = block_of(dtype);
     std::uint64_t nbytes = 0;
     if (elements % unit.elements != 0) return std::nullopt;
     if (__builtin_mul_overflow(elements / unit.elements, std::uint64_t{unit.nbytes}, &nbytes)) return std::nullopt;

@@ -86,10 +86,10 @@ struct DtypeInfo {
 const DtypeInfo& info(Dtype dtype);
 
 inline std::string_view to_string(Dtype dtype) { return info(dtype).name; }
-inline Block block(Dtype dtype) { return info(dtype).block; }
+inline Block block_of(Dtype dtype) { return info(dtype).block; }
 
 /// Whether several elements share bytes that cannot be told apart: F4, F6 and the quantised types.
-inline bool is_packed(Dtype dtype) { return block(dtype).elements != 1; }
+inline bool is_packed(Dtype dtype) { return block_of(dtype).elements != 1; }
 /// Whether a block holds scales as well as elements: GGUF's types. Such a block lies in one row.
 inline bool is_quantised(Dtype dtype) { return dtype >= Dtype::Q4_0; }
 

@@ -57,7 +57,7 @@ struct Array {
 
     explicit Array(const Tensor& tensor)
         : type(info(tensor.dtype()).numpy), packed{tensor.nbytes()}, shape(tensor.shape()) {
-        if (type.empty()) type = block(tensor.dtype()) == Block{1, 2} ? "<u2" : "|u1";
+        if (type.empty()) type = block_of(tensor.dtype()) == Block{1, 2} ? "<u2" : "|u1";
         if (is_packed(tensor.dtype())) shape = packed;
     }
     Array(const Array&) = delete;  // the shape may be a view of itself

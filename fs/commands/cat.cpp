@@ -31,7 +31,7 @@ struct Elements {
             size = sizeof(float);
         } else {
             content.add(slice_of(tensor));
-            size = block(tensor.dtype()).nbytes;
+            size = block_of(tensor.dtype()).nbytes;
         }
     }
 };

@@ -90,7 +90,7 @@ struct Complex {
 Difference compare_narrow(Dtype dtype, const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
     thread_local std::vector<std::byte> wide_a;
     thread_local std::vector<std::byte> wide_b;
-    const Block unit = block(dtype);
+    const Block unit = block_of(dtype);
     const std::size_t count = a.size() / unit.nbytes * unit.elements;
     const auto widen_into = [&](const std::vector<std::byte>& packed, std::vector<std::byte>& wide) {
         wide.resize(count * sizeof(float));
@@ -124,7 +124,7 @@ Difference compare(Dtype dtype, const std::vector<std::byte>& a, const std::vect
             });
         default: break;
     }
-    switch (block(dtype).nbytes) {
+    switch (block_of(dtype).nbytes) {
         case 1: return compare_codes<std::uint8_t>(a, b, no_distance);
         case 2: return compare_codes<std::uint16_t>(a, b, no_distance);
         case 4: return compare_codes<std::uint32_t>(a, b, no_distance);

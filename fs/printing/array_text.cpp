@@ -165,7 +165,7 @@ Element element_at(Dtype dtype, const std::byte* from) {
 }  // namespace
 
 std::vector<Element> elements_of(Dtype dtype, std::span<const std::byte> bytes) {
-    const std::size_t size = can_widen(dtype) ? sizeof(float) : block(dtype).nbytes;
+    const std::size_t size = can_widen(dtype) ? sizeof(float) : block_of(dtype).nbytes;
     std::vector<Element> elements;
     for (std::size_t at = 0; at + size <= bytes.size(); at += size) {
         elements.push_back(element_at(dtype, bytes.data() + at));

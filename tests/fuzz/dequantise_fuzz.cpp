@@ -54,9 +54,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static const std::vector<Dtype> types = quantised_types();
     const Dtype dtype = types[data[0] % types.size()];
     const std::size_t shift = data[1] % 16;
-    const std::size_t nbytes = block(dtype).nbytes;
+    const std::size_t nbytes = block_of(dtype).nbytes;
     const std::size_t blocks = (size - 2) / nbytes;
-    const std::size_t elements = block(dtype).elements;
+    const std::size_t elements = block_of(dtype).elements;
 
     // As large as it must be, so that the sanitizer sees what is read behind it.
     const auto memory = std::make_unique<std::byte[]>(shift + blocks * nbytes);

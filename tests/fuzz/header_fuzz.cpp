@@ -25,8 +25,8 @@ void check_tensor(const Tensor& tensor, std::string_view prefix) {
         require(elements <= UINT64_MAX, "the product of a shape fits 64 bits");
     }
     require(tensor.elements() == elements, "elements are the product of the shape");
-    require(elements * block(tensor.dtype()).nbytes ==
-                static_cast<unsigned __int128>(tensor.nbytes()) * block(tensor.dtype()).elements,
+    require(elements * block_of(tensor.dtype()).nbytes ==
+                static_cast<unsigned __int128>(tensor.nbytes()) * block_of(tensor.dtype()).elements,
             "shape and dtype need the bytes that the offsets give");
 }
 

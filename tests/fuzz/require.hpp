@@ -18,15 +18,6 @@ inline void require(bool holds, const char* promise) {
     std::abort();
 }
 
-inline bool is_utf8(std::string_view text) {
-    while (!text.empty()) {
-        const std::size_t length = utf8_length(text);
-        if (length == 0) return false;
-        text.remove_prefix(length);
-    }
-    return true;
-}
-
 /// An Error says something, a line a problem, and can be printed as it is.
 inline void require_printable(const Error& error) {
     const std::string_view text = error.what();

@@ -28,7 +28,7 @@ inline std::string bytes_of(const Content& content, const std::vector<Shard>& sh
 
 /// Packed elements, widened: the bytes of float32s. REQUIRES: whole groups of elements.
 inline std::string widened_bytes(Dtype dtype, const std::string& packed) {
-    std::vector<float> wide(packed.size() / block(dtype).nbytes * block(dtype).elements);
+    std::vector<float> wide(packed.size() / block_of(dtype).nbytes * block_of(dtype).elements);
     widen(dtype, reinterpret_cast<const std::byte*>(packed.data()), wide.size(), wide.data());
     return {reinterpret_cast<const char*>(wide.data()), wide.size() * sizeof(float)};
 }

@@ -11,7 +11,7 @@ namespace tensorfs::safetensors {
 namespace {
 
 /// Of one element: 4, 6, 8 and so on. The reference counts so, and which error it gives follows from it.
-std::uint64_t bits(Dtype dtype) { return std::uint64_t{block(dtype).nbytes} * 8 / block(dtype).elements; }
+std::uint64_t bits(Dtype dtype) { return std::uint64_t{block_of(dtype).nbytes} * 8 / block_of(dtype).elements; }
 
 class HeaderChecker {
 public:

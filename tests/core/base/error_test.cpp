@@ -31,6 +31,14 @@ TEST_CASE("our own kinds of error have names that scripts can match") {
     CHECK(to_string(Kind::NotAModel) == "NotAModel");
     CHECK(to_string(Kind::AmbiguousSource) == "AmbiguousSource");
     CHECK(to_string(Kind::SystemError) == "SystemError");
+    CHECK(to_string(Kind::InvalidArchive) == "InvalidArchive");
+    CHECK(to_string(Kind::CompressedMember) == "CompressedMember");
+    CHECK(to_string(Kind::InvalidArrayHeader) == "InvalidArrayHeader");
+    CHECK(to_string(Kind::UnsupportedDtype) == "UnsupportedDtype");
+    CHECK(to_string(Kind::InvalidPickle) == "InvalidPickle");
+    CHECK(to_string(Kind::MissingStorage) == "MissingStorage");
+    CHECK(to_string(Kind::StorageOutOfBounds) == "StorageOutOfBounds");
+    CHECK(to_string(Kind::BigEndian) == "BigEndian");
 }
 
 TEST_CASE("a problem is told in one line: path, kind, tensor, what is wrong") {

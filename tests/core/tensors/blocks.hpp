@@ -36,7 +36,7 @@ inline std::vector<float> floats_from(const std::string& bytes) {
 
 /// All values of whole blocks.
 inline std::vector<float> dequantised(Processor processor, Dtype dtype, const std::string& blocks) {
-    std::vector<float> out(blocks.size() / info(dtype).block_nbytes * info(dtype).block_elements);
+    std::vector<float> out(blocks.size() / block_of(dtype).nbytes * block_of(dtype).elements);
     dequantise(processor, dtype, reinterpret_cast<const std::byte*>(blocks.data()), out.size(), out.data());
     return out;
 }

@@ -313,7 +313,7 @@ TEST_CASE("a content of all kinds, made at random, reads as its segments do") {
                     break;
                 default: {
                     const Dtype dtype = narrow[random() % narrow.size()];
-                    const Slice slice{shard, offset, nbytes / block(dtype).nbytes * block(dtype).nbytes};
+                    const Slice slice{shard, offset, nbytes / block_of(dtype).nbytes * block_of(dtype).nbytes};
                     content.add_widened(slice, dtype);
                     whole += files.widened(slice, dtype);
                     break;

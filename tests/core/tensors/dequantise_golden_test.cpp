@@ -210,7 +210,7 @@ std::string blocks_of(const Golden& golden) {
     std::string blocks;
     for (unsigned k = 0; k < 8; ++k) {
         std::string block;
-        for (unsigned i = 0; i < block(golden.dtype).nbytes; ++i) {
+        for (unsigned i = 0; i < block_of(golden.dtype).nbytes; ++i) {
             block += static_cast<char>(7 * i * i + 13 * i + 101 * k + 5);
         }
         set_half(block, golden.d, 0x2E66);

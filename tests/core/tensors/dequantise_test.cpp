@@ -29,8 +29,8 @@ void set_half(std::string& block, std::size_t at, std::uint32_t code) {
 
 /// The values of one block, by the code that is chosen here.
 std::vector<float> values_of(Dtype dtype, const std::string& block) {
-    std::vector<float> out(block(dtype).elements);
-    REQUIRE(block.size() == block(dtype).nbytes);
+    std::vector<float> out(block_of(dtype).elements);
+    REQUIRE(block.size() == block_of(dtype).nbytes);
     dequantise(dtype, reinterpret_cast<const std::byte*>(block.data()), out.size(), out.data());
     return out;
 }
@@ -47,8 +47,8 @@ TEST_CASE("every quantised type's values are bit by bit those that the reference
         const std::string name = row.at("type");
         const auto dtype = parse_dtype(name);
         REQUIRE(dtype);
-        CHECK(info(*dtype).block_elements == row.at("elements"));
-        CHECK(info(*dtype).block_nbytes == row.at("bytes"));
+        CHECK(block_of(*dtype).elements == row.at("elements"));
+        CHECK(block_of(*dtype).nbytes == row.at("bytes"));
         const std::string blocks = read_file(*corpus / (name + ".blocks"));
         const std::vector<float> expected = floats_from(read_file(*corpus / (name + ".f32")));
         for (const Processor processor : processors_here()) {
@@ -85,8 +85,8 @@ TEST_CASE("Q8_1 is a scale times codes: what Q8_0 is, with a sum between them th
 
 TEST_CASE("any whole blocks of many, wherever they lie, have the values that they have among all") {
     for (const Dtype dtype : quantised_types()) {
-        const std::size_t nbytes = block(dtype).nbytes;
-        const std::size_t elements = block(dtype).elements;
+        const std::size_t nbytes = block_of(dtype).nbytes;
+        const std::size_t elements = block_of(dtype).elements;
         constexpr std::size_t blocks = 9;
         const std::string source = sample_bytes(blocks * nbytes, 7);
         for (const Processor processor : processors_here()) {
@@ -115,7 +115,7 @@ TEST_CASE("the code for each processor that runs here gives the same bits") {
     CHECK(processors_here().front() == Processor::baseline);
     CHECK(processors_here().back() == best_processor());
     for (const Dtype dtype : quantised_types()) {
-        const std::string blocks = sample_bytes(2000 * block(dtype).nbytes, 11);
+        const std::string blocks = sample_bytes(2000 * block_of(dtype).nbytes, 11);
         const std::vector<float> expected = dequantised(Processor::baseline, dtype, blocks);
         for (const Processor processor : processors_here()) {
             INFO(to_string(dtype) << " by processor " << static_cast<int>(processor));
@@ -167,10 +167,10 @@ TEST_CASE("27 types are quantised, with the names and sizes of blocks that they 
     for (const Dtype dtype : types) {
         INFO(to_string(dtype));
         CHECK(parse_dtype(to_string(dtype)) == dtype);
-        CHECK(block(dtype).elements % 32 == 0);
-        CHECK(block(dtype).nbytes > block(dtype).elements / 8);
+        CHECK(block_of(dtype).elements % 32 == 0);
+        CHECK(block_of(dtype).nbytes > block_of(dtype).elements / 8);
     }
-    CHECK(block(Dtype::IQ1_S) == Block{256, 50});
+    CHECK(block_of(Dtype::IQ1_S) == Block{256, 50});
     CHECK_FALSE(is_quantised(Dtype::BOOL));
     CHECK_FALSE(is_quantised(Dtype::F8_E8M0));
     CHECK_FALSE(is_quantised(Dtype::U64));

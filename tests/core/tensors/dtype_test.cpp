@@ -56,7 +56,7 @@ TEST_CASE("each element type has its name, width and counterparts") {
     for (const Row& row : rows) {
         INFO(row.name);
         CHECK(to_string(row.dtype) == row.name);
-        CHECK(block(row.dtype).nbytes * 8 == block(row.dtype).elements * row.bits);
+        CHECK(block_of(row.dtype).nbytes * 8 == block_of(row.dtype).elements * row.bits);
         CHECK(info(row.dtype).name == row.name);
         CHECK_FALSE(is_quantised(row.dtype));
         CHECK(info(row.dtype).numpy == row.numpy);

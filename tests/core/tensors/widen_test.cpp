@@ -21,7 +21,7 @@ using namespace tensorfs::tests;
 namespace {
 
 /// Of one element.
-std::size_t bits(Dtype dtype) { return std::size_t{block(dtype).nbytes} * 8 / block(dtype).elements; }
+std::size_t bits(Dtype dtype) { return std::size_t{block_of(dtype).nbytes} * 8 / block_of(dtype).elements; }
 
 enum class Meaning { number, infinity, nan };
 
@@ -244,7 +244,7 @@ TEST_CASE("F16 and BF16 are little-endian") {
 TEST_CASE("elements are widened alike wherever they lie and however many they are, and none behind them") {
     const std::string source = sample_bytes(400, 5);
     for (const Dtype dtype : narrow) {
-        const Block unit = block(dtype);
+        const Block unit = block_of(dtype);
         for (std::size_t begin = 0; begin < 17; ++begin) {
             const std::vector<float> all =
                 widened(dtype, source.substr(begin, (source.size() - begin) / unit.nbytes * unit.nbytes));
@@ -278,7 +278,7 @@ TEST_CASE("elements fill whole bytes by the two or four where they are narrower 
     for (std::size_t i = 0; i < plain_dtype_count; ++i) {
         const auto dtype = static_cast<Dtype>(i);
         INFO(to_string(dtype));
-        const Block unit = block(dtype);
+        const Block unit = block_of(dtype);
         CHECK(unit.elements == (dtype == Dtype::F4 ? 2 : bits(dtype) == 6 ? 4 : 1));
         CHECK(unit.nbytes * 8 == unit.elements * bits(dtype));
     }

@@ -11,7 +11,7 @@ using namespace tensorfs;
 int main(int argc, char** argv) try {
     const Model model = Model::load(find_source(argc > 1 ? argv[1] : "."));
     for (const Tensor& tensor : model.tensors()) {
-        std::string first(std::min<std::size_t>(block(tensor.dtype()).nbytes, tensor.nbytes()), '\0');
+        std::string first(std::min<std::size_t>(block_of(tensor.dtype()).nbytes, tensor.nbytes()), '\0');
         model.shards()[tensor.shard()].read(tensor.offset(), first);
         std::cout << printable(tensor.name()) << ' ' << to_string(tensor.dtype()) << ' '
                   << tensorfs::to_string(tensor.shape());

@@ -1,0 +1,135 @@
+#include "core/tensors/gather_windows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace tensorfs {
+namespace {
+
+constexpr std::uint64_t largest_window = 8 << 20;
+constexpr std::size_t most_windows = 4;
+constexpr std::size_t most_streams = 16;
+
+/// The kernel sends several READs of a file at once, and they are answered in any order: reading goes on where
+/// it left off if it does so nearly.
+constexpr std::uint64_t nearly = 2 << 20;
+
+}  // namespace
+
+struct GatherWindows::Window {
+    enum class State { filling, ready, failed };
+
+    const Gather* tensor;
+    std::uint64_t number;  // of the tensor's windows
+    State state;
+    std::uint64_t nbytes;
+    std::uint64_t served;  // bytes that were asked for
+    std::vector<std::byte> bytes;
+};
+
+bool GatherWindows::read(const Gather& tensor, std::uint64_t begin, std::span<std::byte> out,
+                         const Gather::Reader& reader) noexcept {
+    if (!tensor.is_scattered() || !goes_on(tensor, begin, begin + out.size())) return tensor.read(begin, out, reader);
+    const std::uint64_t window_size = tensor.window(largest_window);
+    while (!out.empty()) {
+        const std::uint64_t take = std::min<std::uint64_t>(out.size(), window_size - begin % window_size);
+        if (!read_part(tensor, window_size, begin, out.first(take), reader)) return false;
+        begin += take;
+        out = out.subspan(take);
+    }
+    return true;
+}
+
+std::uint64_t GatherWindows::nbytes() const noexcept {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t sum = 0;
+    for (const auto& window : windows_) sum += window->nbytes;
+    return sum;
+}
+
+bool GatherWindows::goes_on(const Gather& tensor, std::uint64_t begin, std::uint64_t end) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto known = std::find_if(streams_.rbegin(), streams_.rend(), [&](const Stream& stream) {
+        return stream.tensor == &tensor && begin <= stream.end + nearly && end + nearly >= stream.end;
+    });
+    if (known == streams_.rend()) {
+        if (streams_.size() == most_streams) streams_.erase(streams_.begin());
+        streams_.push_back({&tensor, end});
+        return false;
+    }
+    known->end = std::max(known->end, end);
+    return true;
+}
+
+/// The window, which the caller must fill if it is new; null where all there may be are being filled, or
+/// there is no memory.
+std::shared_ptr<GatherWindows::Window> GatherWindows::find_or_add(const Gather& tensor, std::uint64_t number,
+                                                                  std::uint64_t nbytes, bool& is_new) noexcept {
+    const auto found = std::find_if(windows_.begin(), windows_.end(), [&](const auto& window) {
+        return window->tensor == &tensor && window->number == number;
+    });
+    is_new = found == windows_.end();
+    if (!is_new) {
+        std::rotate(found, found + 1, windows_.end());
+        return windows_.back();
+    }
+    if (windows_.size() == most_windows) {
+        const auto oldest = std::find_if(windows_.begin(), windows_.end(),
+                                         [](const auto& window) { return window->state != Window::State::filling; });
+        if (oldest == windows_.end()) return nullptr;
+        windows_.erase(oldest);
+    }
+    try {
+        windows_.push_back(std::make_shared<Window>(Window{&tensor, number, Window::State::filling, nbytes, 0, {}}));
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+    return windows_.back();
+}
+
+bool GatherWindows::read_part(const Gather& tensor, std::uint64_t window_size, std::uint64_t begin,
+                              std::span<std::byte> out, const Gather::Reader& reader) noexcept {
+    const std::uint64_t number = begin / window_size;
+    const std::uint64_t first = number * window_size;
+    const std::uint64_t nbytes = std::min(window_size, tensor.nbytes() - first);
+    bool is_new = false;
+    std::unique_lock lock(mutex_);
+    const std::shared_ptr<Window> window = find_or_add(tensor, number, nbytes, is_new);
+    if (window == nullptr) {
+        lock.unlock();
+        return tensor.read(begin, out, reader);
+    }
+    if (is_new) {
+        lock.unlock();
+        bool is_filled = false;
+        try {
+            window->bytes.resize(nbytes);
+            is_filled = tensor.read(first, window->bytes, reader);
+        } catch (const std::bad_alloc&) {
+            is_filled = false;
+        }
+        lock.lock();
+        window->state = is_filled ? Window::State::ready : Window::State::failed;
+        if (!is_filled) forget(window);
+        filled_.notify_all();
+    } else {
+        filled_.wait(lock, [&] { return window->state != Window::State::filling; });
+    }
+    if (window->state == Window::State::failed) {
+        // What is asked for may be there even so.
+        lock.unlock();
+        return tensor.read(begin, out, reader);
+    }
+    window->served += out.size();
+    if (window->served >= nbytes) forget(window);
+    lock.unlock();
+    std::memcpy(out.data(), window->bytes.data() + (begin - first), out.size());
+    return true;
+}
+
+void GatherWindows::forget(const std::shared_ptr<Window>& window) noexcept {
+    windows_.erase(std::remove(windows_.begin(), windows_.end(), window), windows_.end());
+}
+
+}  // namespace tensorfs
