@@ -16,6 +16,7 @@
 #include "fs/command_line/help.hpp"
 #include "fs/commands/verbs.hpp"
 #include "fs/serving/fuse.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace {

@@ -13,6 +13,7 @@
 #include "fs/commands/verbs.hpp"
 #include "fs/printing/array_text.hpp"
 #include "fs/printing/selection.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {

@@ -13,6 +13,8 @@
 #include "fs/commands/load_source.hpp"
 #include "fs/commands/mount_info.hpp"
 #include "fs/commands/verbs.hpp"
+#include "fs/terminal/failure.hpp"
+#include "fs/terminal/quantity_text.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {

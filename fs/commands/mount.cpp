@@ -20,7 +20,9 @@
 #include "fs/daemon/supervisor.hpp"
 #include "fs/options/option_list.hpp"
 #include "fs/options/options.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/log.hpp"
+#include "fs/terminal/quantity_text.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {

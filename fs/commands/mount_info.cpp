@@ -14,7 +14,8 @@
 #include "core/base/path.hpp"
 #include "fs/daemon/mountpoint.hpp"
 #include "fs/daemon/mounts.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
+#include "fs/terminal/quantity_text.hpp"
 
 namespace tensorfs {
 namespace {

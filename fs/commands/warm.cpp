@@ -21,7 +21,9 @@
 #include "fs/commands/verbs.hpp"
 #include "fs/daemon/mounts.hpp"
 #include "fs/printing/select.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/progress.hpp"
+#include "fs/terminal/quantity_text.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {

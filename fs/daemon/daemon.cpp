@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "core/base/error.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {

@@ -11,7 +11,7 @@
 
 #include "core/base/descriptor.hpp"
 #include "core/base/error.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 
 namespace tensorfs {
 namespace {

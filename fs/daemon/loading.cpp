@@ -10,7 +10,7 @@
 #include "core/base/path.hpp"
 #include "core/sources/hub.hpp"
 #include "fs/serving/fuse.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/quantity_text.hpp"
 
 namespace tensorfs {
 namespace {

@@ -12,8 +12,8 @@
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
 #include "fs/daemon/mounts.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/log.hpp"
-#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

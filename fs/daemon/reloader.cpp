@@ -10,8 +10,9 @@
 #include "core/base/escape.hpp"
 #include "fs/daemon/loading.hpp"
 #include "fs/daemon/privileges.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/log.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/quantity_text.hpp"
 #include "fs/volume/hidden.hpp"
 
 namespace tensorfs {

@@ -23,8 +23,8 @@
 #include "fs/daemon/mountpoint.hpp"
 #include "fs/daemon/mounts.hpp"
 #include "fs/daemon/privileges.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/log.hpp"
-#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

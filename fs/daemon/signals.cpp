@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "core/base/error.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/log.hpp"
-#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {

@@ -12,8 +12,9 @@
 
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
+#include "fs/terminal/exit_code.hpp"
 #include "fs/terminal/log.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/quantity_text.hpp"
 
 namespace tensorfs {
 namespace {

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 
 #include "core/base/escape.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 
 namespace tensorfs {
 

@@ -9,7 +9,7 @@
 #include "core/base/escape.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/views.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 
 namespace tensorfs {
 namespace {

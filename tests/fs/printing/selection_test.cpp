@@ -3,7 +3,7 @@
 #include <array>
 #include <random>
 
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace tensorfs;
