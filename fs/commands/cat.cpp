@@ -12,7 +12,7 @@
 #include "fs/commands/load_source.hpp"
 #include "fs/commands/verbs.hpp"
 #include "fs/printing/array_text.hpp"
-#include "fs/printing/selection.hpp"
+#include "fs/printing/slicing.hpp"
 #include "fs/terminal/failure.hpp"
 #include "fs/terminal/terminal.hpp"
 

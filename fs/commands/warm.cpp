@@ -20,7 +20,7 @@
 #include "fs/commands/load_source.hpp"
 #include "fs/commands/verbs.hpp"
 #include "fs/daemon/mounts.hpp"
-#include "fs/printing/select.hpp"
+#include "fs/printing/patterns.hpp"
 #include "fs/terminal/failure.hpp"
 #include "fs/terminal/progress.hpp"
 #include "fs/terminal/quantity_text.hpp"

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "fs/options/options.hpp"
-#include "fs/serving/busy.hpp"
+#include "fs/statistics/busy.hpp"
 #include "fs/serving/faults.hpp"
-#include "fs/serving/paging.hpp"
+#include "fs/paging/paging.hpp"
 #include "fs/volume/volume.hpp"
 
 namespace tensorfs {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "fs/serving/answer.hpp"
+#include "fs/serving/read_reply.hpp"
 #include "fs/serving/listing.hpp"
 #include "fs/serving/served.hpp"
 #include "fs/volume/xattr.hpp"

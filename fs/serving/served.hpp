@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fs/options/options.hpp"
-#include "fs/serving/denied.hpp"
+#include "fs/serving/negative_names.hpp"
 #include "fs/serving/generations.hpp"
 #include "fs/serving/stats_text.hpp"
 #include "fs/statistics/stats.hpp"

@@ -1,4 +1,4 @@
-#include "fs/printing/selection.hpp"
+#include "fs/printing/slicing.hpp"
 
 #include <array>
 #include <random>

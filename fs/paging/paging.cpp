@@ -1,4 +1,4 @@
-#include "fs/serving/paging.hpp"
+#include "fs/paging/paging.hpp"
 
 #include <sys/resource.h>
 

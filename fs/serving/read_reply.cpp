@@ -1,4 +1,4 @@
-#include "fs/serving/answer.hpp"
+#include "fs/serving/read_reply.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "fs/printing/select.hpp"
+#include "fs/printing/patterns.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
