@@ -10,15 +10,15 @@ namespace tensorfs {
 
 /// A part of a tensor, as NumPy's basic slicing selects it: of each dimension an index, or every
 /// step-th from a first one on.
-class Selection {
+class Slicing {
 public:
     /// All of a tensor of that shape.
-    explicit Selection(Shape shape);
+    explicit Slicing(Shape shape);
     /// What a text such as "0:4,:,-1,::2" selects: an integer or START:STOP:STEP for each dimension from
     /// the outermost on, parts of which may be left out; an integer leaves its dimension out of the
     /// result; negative numbers count from the end; dimensions without a word are taken whole. Throws
     /// Failure (usage): not such a text, an index out of range, too many dimensions, a step below 1.
-    Selection(Shape shape, std::string_view text);
+    Slicing(Shape shape, std::string_view text);
 
     /// The result's shape.
     [[nodiscard]] const std::vector<std::uint64_t>& shape() const { return shape_; }
@@ -56,7 +56,7 @@ private:
 };
 
 template <typename Visit>
-void Selection::visit_runs(Visit&& visit) const {
+void Slicing::visit_runs(Visit&& visit) const {
     if (elements() == 0) return;
     // The innermost dimensions that are whole are one block; the one before them is the run.
     std::uint64_t block = 1;
