@@ -152,7 +152,7 @@ void Reloader::forget_root(const Generation& before, const Generation& next) {
     }
     for (std::uint32_t i = 0; i < next.volume.node(Inode{})->entries; ++i) {
         const Volume::Entry entry = next.volume.entry(Inode{}, i, storage);
-        if (served_.denied.may_have(entry.name)) session_.forget_name(root, entry.name);
+        if (served_.negative_names.may_contain(entry.name)) session_.forget_name(root, entry.name);
     }
     session_.forget_root();  // also what listings that were under way have left
 }

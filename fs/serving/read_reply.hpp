@@ -15,10 +15,10 @@ namespace tensorfs {
 
 /// What is sent for a READ: the pieces of a content as memory. Small ones are copied, and so is what must
 /// be calculated.
-class Answer {
+class ReadReply {
 public:
     /// REQUIRES: `pieces` outlives it.
-    Answer(Generation& from, const std::vector<Content::Piece>& pieces);
+    ReadReply(Generation& generation, const std::vector<Content::Piece>& pieces);
 
     /// Makes sure that all of it is what it was when mounted, and in memory. 0, or an errno value.
     int prepare();
@@ -26,13 +26,13 @@ public:
     /// answered 0.
     std::optional<std::uint64_t> send(fuse_req_t request);
     /// Lets go of what was sent. To be called behind it.
-    void let_go();
+    void release();
 
 private:
     [[nodiscard]] bool is_copied(const Content::Piece& piece) const;
     void add(const std::byte* data, std::uint64_t nbytes);
 
-    Generation& from_;
+    Generation& generation_;
     const std::vector<Content::Piece>& pieces_;
     bool copies_all_;  // there are too many to be sent one by one
     std::vector<iovec> slices_;
