@@ -141,7 +141,7 @@ std::string mount_info_text(const std::string& mountpoint) {
             with_commas(count(stats.at("errors"))), memory_text(stats), with_commas(count(models.at("reloads"))),
             with_commas(count(models.at("failed_reloads"))), counted(count(models.at("held")), "model"));
         if (const std::string failure = models.at("last_failure"); !failure.empty()) {
-            text += fmt::format("  the source as it is now is not taken up: {}\n", printable(failure));
+            text += fmt::format("  the last reload failed: {}\n", printable(failure));
         }
         return text + requests_text(stats) + tensors_text(stats) + faults_text(stats);
     } catch (const Json::exception&) {
