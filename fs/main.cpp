@@ -14,6 +14,7 @@
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
 #include "fs/command_line/help.hpp"
+#include "fs/command_line/run_verb.hpp"
 #include "fs/commands/verbs.hpp"
 #include "fs/serving/fuse.hpp"
 #include "fs/terminal/failure.hpp"
