@@ -147,7 +147,7 @@ ExitCode run(const Typed& typed) {
         return ExitCode::ok;
     }
 
-    // What is good is summed up in any case; what is not is listed, and tells in the exit code.
+    // What is good is summed up in any case; what is not is listed, and shows in the exit code.
     const Model model = load_source(typed, OnProblem::leave_out);
     if (is_json) {
         print_json(model);

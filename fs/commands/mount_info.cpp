@@ -33,7 +33,8 @@ std::string attribute(const std::string& mountpoint, const char* name) {
             what = fmt::format("{} (the daemon is gone: mount again, or clear it with `fusermount3 -uz {}`)",
                                system_message(error), path);
         } else if (error == EACCES) {
-            what = fmt::format("{} (without allow_other, only who mounted it may look)", system_message(error));
+            what =
+                fmt::format("{} (without allow_other, only the user who mounted it may look)", system_message(error));
         }
         throw Failure(ExitCode::mountpoint, fmt::format("{}: {}", path, what));
     }
@@ -41,7 +42,7 @@ std::string attribute(const std::string& mountpoint, const char* name) {
     return value;
 }
 
-/// What is shown, and the counters.
+/// The model shown, and the counters.
 Json read_mount(const std::string& mountpoint) {
     const auto number = [&](const char* name) { return Json::parse(attribute(mountpoint, name)); };
     return {{"mountpoint", real_path(absolute_path(mountpoint))},

@@ -103,9 +103,9 @@ Slicing::Slicing(Shape shape, std::string_view text) : Slicing(shape) {
     for (std::size_t i = dimension + 1; i < dimensions_.size(); ++i) shape_.push_back(dimensions_[i].size);
 }
 
-std::uint64_t Slicing::element(const std::vector<std::uint64_t>& place) const {
+std::uint64_t Slicing::element(const std::vector<std::uint64_t>& indices) const {
     std::uint64_t number = 0;
-    auto index = place.begin();
+    auto index = indices.begin();
     for (const Dimension& d : dimensions_) number = number * d.size + d.first + (d.is_kept ? *index++ * d.step : 0);
     return number;
 }

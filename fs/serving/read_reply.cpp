@@ -5,7 +5,7 @@
 namespace tensorfs {
 namespace {
 
-/// writev(2) takes IOV_MAX, which is 1024, one of them the reply's header.
+/// writev(2) takes up to IOV_MAX, which is 1024; one is the reply's header.
 constexpr std::size_t most_slices = 512;
 
 }  // namespace
@@ -40,7 +40,7 @@ int ReadReply::prepare() {
 }
 
 std::optional<std::uint64_t> ReadReply::send(fuse_req_t request) {
-    // Should the bytes go between that check and here, the kernel answers EIO in our stead.
+    // If the bytes vanish between the check and here, the kernel answers EIO in our stead.
     const bool is_sent = fuse_reply_iov(request, slices_.data(), static_cast<int>(slices_.size())) == 0;
     if (!is_sent) return std::nullopt;
     std::uint64_t bytes = 0;

@@ -13,19 +13,18 @@
 
 namespace tensorfs {
 
-/// What is sent for a READ: the pieces of a content as memory. Small ones are copied, and so is what must
-/// be calculated.
+/// The reply to a READ: the pieces of a content, sent from where they are in memory. Small ones are copied first, and
+/// so are those that must be calculated.
 class ReadReply {
 public:
     /// REQUIRES: `pieces` outlives it.
     ReadReply(Generation& generation, const std::vector<Content::Piece>& pieces);
 
-    /// Makes sure that all of it is what it was when mounted, and in memory. 0, or an errno value.
+    /// Makes sure that all of it is unchanged since it was mounted, and in memory. 0, or an errno value.
     int prepare();
-    /// Replies. How many bytes were sent; nothing if the kernel did not take them. REQUIRES: prepare()
-    /// answered 0.
+    /// Replies. How many bytes were sent; nothing if the kernel did not take them. REQUIRES: prepare() returned 0.
     std::optional<std::uint64_t> send(fuse_req_t request);
-    /// Lets go of what was sent. To be called behind it.
+    /// Releases the memory of what was sent. Call it after send().
     void release();
 
 private:
@@ -34,7 +33,7 @@ private:
 
     Generation& generation_;
     const std::vector<Content::Piece>& pieces_;
-    bool copies_all_;  // there are too many to be sent one by one
+    bool copies_all_;  // there are too many pieces to send them one by one
     std::vector<iovec> slices_;
     std::unique_ptr<std::byte[]> copies_;
 };
