@@ -71,7 +71,7 @@ TEST_CASE("the root is of the model that is shown, other nodes of their own, and
     CHECK(generations.size() == 1);
 }
 
-TEST_CASE("an old model is let go when the kernel has forgotten as often as it was told") {
+TEST_CASE("an old model is freed when the kernel has dropped as many lookups as it counted") {
     const Maker maker;
     Generations generations;
     generations.show(maker.make(0));
@@ -114,7 +114,7 @@ TEST_CASE("until requests made of the root before are answered, a model of which
     CHECK(generations.of(node(0)) == nullptr);
 }
 
-TEST_CASE("whoever serves from a model keeps it, also when it was let go") {
+TEST_CASE("whoever serves from a model keeps it, also when it is no longer held") {
     const Maker maker;
     Generations generations;
     generations.show(maker.make(0));

@@ -151,7 +151,7 @@ TEST_CASE("info of a mount whose daemon was killed says so, and what to do") {
                           "again, or clear it with `fusermount3 -uz " + mount.path() + "`)\n");
 }
 
-TEST_CASE("info says why a source was not taken up again, and what a partial mount left out") {
+TEST_CASE("info says why the last reload failed, and what a partial mount left out") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const TemporaryFolder folder;
     const std::string bad = folder / "b.safetensors";

@@ -298,7 +298,7 @@ TEST_CASE("SIGTERM ends a mount whose threads hang while the kernel is told of a
     CHECK_FALSE(at.is_mounted());
 }
 
-TEST_CASE("each SIGHUP is announced, also while the source is being looked at") {
+TEST_CASE("each SIGHUP is announced, also during a reload") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const HangingModel model;
     const NotifySocket manager;

@@ -135,7 +135,7 @@ TEST_CASE("a Hub id is looked up anew: its main has moved on") {
     CHECK(daemon.wait().code == 0);
 }
 
-TEST_CASE("root's daemon takes up again what only its owner may read") {
+TEST_CASE("root's daemon reloads what only its owner may read") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     if (::geteuid() != 0) SKIP_TEST("this is not root");
     const Versions versions;
