@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <span>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/expect.hpp"
@@ -130,7 +131,8 @@ TEST_CASE("a listing of the root that began before a reload goes on in the old m
 
 TEST_CASE("a listing of a model that is gone goes on in the current one") {
     Mount mount(100);
-    const std::vector<Entry> begun = mount.list(0, 4096, false, 1);
+    const std::vector<Entry> begun = mount.list(0, 1024, false, 1);
+    REQUIRE(begun.size() < 100);
     mount.show("new", 1);
     mount.served.generations.sweep();
     REQUIRE(mount.served.generations.size() == 1);
