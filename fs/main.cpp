@@ -14,25 +14,26 @@
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
 #include "fs/command_line/help.hpp"
+#include "fs/command_line/run_verb.hpp"
 #include "fs/commands/verbs.hpp"
 #include "fs/serving/fuse.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace {
 
 using namespace tensorfs;
 
-/// Each shard takes a descriptor while it is in use, and the usual limit of 1,024 is for programs
-/// that call select(2).
+/// Each shard takes a descriptor while it is in use. The usual limit of 1,024 is for programs that call select(2).
 void allow_many_files() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);  // if it cannot be had, the loader does with less
+    ::setrlimit(RLIMIT_NOFILE, &limit);  // if that fails, the loader makes do with fewer
 }
 
-/// Whoever starts this may have closed standard streams. What is opened next would take their place, and be
-/// written over: a shard, even. Something that refuses to be read or written stands there instead.
+/// Opens what was closed of the standard streams, so that nothing else takes their place and is written over, a shard
+/// even. Reading or writing what is opened there fails.
 void fill_standard_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) {

@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "fs/command_line/help.hpp"
-#include "fs/command_line/typed.hpp"
-#include "fs/terminal/terminal.hpp"
-
 namespace tensorfs {
 namespace {
 
@@ -25,13 +21,6 @@ std::string spelling(const Flag& flag) {
 }
 
 }  // namespace
-
-ExitCode run_verb(const Verb& verb, const std::vector<std::string>& words) {
-    const std::optional<Typed> typed = Typed::parse(verb, words);
-    if (typed) return verb.run(*typed);
-    print(verb_help(verb));
-    return ExitCode::ok;
-}
 
 std::string usage(const Verb& verb) {
     std::string text;

@@ -3,7 +3,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "fs/options/mount_option.hpp"
 #include "fs/options/value.hpp"
@@ -44,10 +43,6 @@ struct Verb {
     std::string_view about_options{};     // what help says below these
     ExitCode (*run)(const Typed& typed);  // prints to standard output; throws Error or Failure
 };
-
-/// Parses the words behind the verb and runs it; or prints its help, if that was asked for. Throws what Verb::run
-/// does, and Failure (usage).
-ExitCode run_verb(const Verb& verb, const std::vector<std::string>& words);
 
 /// What a verb takes, as a line of its usage: "SOURCE [--json|--names] [-o LIST]".
 std::string usage(const Verb& verb);

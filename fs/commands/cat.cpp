@@ -12,7 +12,8 @@
 #include "fs/commands/load_source.hpp"
 #include "fs/commands/verbs.hpp"
 #include "fs/printing/array_text.hpp"
-#include "fs/printing/selection.hpp"
+#include "fs/printing/slicing.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
@@ -61,10 +62,10 @@ void write_bytes(const Model& model, std::uint64_t begin, std::uint64_t nbytes, 
     }
 }
 
-/// Writes what is selected, in C order.
-void write_selection(const Model& model, const Elements& elements, const Selection& selection, Output& out) {
+/// Writes the elements of a slicing, in C order.
+void write_slicing(const Model& model, const Elements& elements, const Slicing& slicing, Output& out) {
     std::vector<std::byte> buffer;
-    selection.visit_runs([&](const Selection::Run& run) {
+    slicing.visit_runs([&](const Slicing::Run& run) {
         if (run.step == 1) {
             write_bytes(model, run.first * elements.size, run.count * elements.size, elements.content, out);
             return;
@@ -89,16 +90,15 @@ void write_selection(const Model& model, const Elements& elements, const Selecti
     });
 }
 
-/// The elements that are shown of a selection; few.
-std::vector<Element> read_shown(const Model& model, const Tensor& tensor, const Selection& selection,
-                                const Shown& shown) {
+/// The elements of a slicing that are shown; few.
+std::vector<Element> read_shown(const Model& model, const Tensor& tensor, const Slicing& slicing, const Shown& shown) {
     const Elements elements(tensor, true);
     std::vector<std::byte> bytes(shown.elements() * elements.size);
     std::vector<std::size_t> at(shown.places.size());  // counts through the places
     std::vector<std::uint64_t> place(at.size());
     for (std::size_t done = 0; done < bytes.size(); done += elements.size) {
         for (std::size_t d = 0; d < at.size(); ++d) place[d] = shown.places[d][at[d]];
-        read_range(elements.content, selection.element(place) * elements.size,
+        read_range(elements.content, slicing.element(place) * elements.size,
                    std::span(bytes).subspan(done, elements.size), model.shards());
         for (std::size_t d = at.size(); d-- > 0 && ++at[d] == shown.places[d].size();) at[d] = 0;
     }
@@ -128,38 +128,38 @@ const Tensor* find_tensor(const Model& model, const std::string& name) {
     return model.find(name);
 }
 
-void write_text(const Model& model, const Tensor& tensor, const Selection& selection) {
+void write_text(const Model& model, const Tensor& tensor, const Slicing& slicing) {
     constexpr std::size_t most_dimensions = 64;  // as NumPy has it
     constexpr std::uint64_t most_elements = 1'000'000;
-    if (selection.shape().size() > most_dimensions) {
+    if (slicing.shape().size() > most_dimensions) {
         throw Failure(ExitCode::usage, fmt::format("{} dimensions cannot be shown as text, only up to {}",
-                                                   selection.shape().size(), most_dimensions));
+                                                   slicing.shape().size(), most_dimensions));
     }
-    const Shown shown = shown_of(selection.shape());
+    const Shown shown = shown_of(slicing.shape());
     if (shown.elements() > most_elements) {
         throw Failure(ExitCode::usage, "even shortened, this is too much to be shown as text: take a slice of it");
     }
-    print(array_text(tensor.dtype(), selection.shape(), shown, read_shown(model, tensor, selection, shown)) + "\n");
+    print(array_text(tensor.dtype(), slicing.shape(), shown, read_shown(model, tensor, slicing, shown)) + "\n");
 }
 
-void write_binary(const Model& model, const Tensor& tensor, const Selection& selection, OutputFormat format) {
+void write_binary(const Model& model, const Tensor& tensor, const Slicing& slicing, OutputFormat format) {
     const bool is_widened = format == OutputFormat::f32 && can_widen(tensor.dtype());
-    if (is_packed(tensor.dtype()) && !is_widened && !selection.is_all()) {
+    if (is_packed(tensor.dtype()) && !is_widened && !slicing.is_all()) {
         throw Failure(ExitCode::usage, fmt::format("{} elements are no whole bytes: a slice of them needs --format f32 "
                                                    "or text",
                                                    to_string(tensor.dtype())));
     }
     Output out;
     if (format != OutputFormat::raw) {
-        const std::string header = format == OutputFormat::npy ? npy_view_header(tensor, selection.shape())
-                                                               : f32_view_header(tensor, selection.shape());
+        const std::string header = format == OutputFormat::npy ? npy_view_header(tensor, slicing.shape())
+                                                               : f32_view_header(tensor, slicing.shape());
         out.write(std::as_bytes(std::span(header)));
     }
     const Elements elements(tensor, is_widened);
-    if (selection.is_all()) {
+    if (slicing.is_all()) {
         write_bytes(model, 0, elements.content.size(), elements.content, out);
     } else {
-        write_selection(model, elements, selection, out);
+        write_slicing(model, elements, slicing, out);
     }
     out.flush();
 }
@@ -220,11 +220,11 @@ ExitCode run(const Typed& typed) {
                                                        printable(name), printable(typed.source())));
     }
     const std::string slice = typed.value("--slice");
-    const Selection selection = slice.empty() ? Selection(tensor->shape()) : Selection(tensor->shape(), slice);
+    const Slicing slicing = slice.empty() ? Slicing(tensor->shape()) : Slicing(tensor->shape(), slice);
     if (format == OutputFormat::text) {
-        write_text(model, *tensor, selection);
+        write_text(model, *tensor, slicing);
     } else {
-        write_binary(model, *tensor, selection, format);
+        write_binary(model, *tensor, slicing, format);
     }
     return ExitCode::ok;
 }

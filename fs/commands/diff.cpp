@@ -16,6 +16,7 @@
 #include "fs/commands/load_source.hpp"
 #include "fs/commands/verbs.hpp"
 #include "fs/terminal/progress.hpp"
+#include "fs/terminal/quantity_text.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
@@ -134,27 +135,27 @@ Difference compare(Dtype dtype, const std::vector<std::byte>& a, const std::vect
 
 /// Compares the bytes of all pairs, in parallel.
 void compare_all(const Model& a, const Model& b, std::vector<Pair>& pairs) {
-    struct Task {
+    struct Stretch {
         std::size_t pair;
         std::uint64_t begin;
     };
-    std::vector<Task> tasks;
+    std::vector<Stretch> stretches;
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-        for (std::uint64_t begin = 0; begin < pairs[i].a->nbytes(); begin += chunk) tasks.push_back({i, begin});
+        for (std::uint64_t begin = 0; begin < pairs[i].a->nbytes(); begin += chunk) stretches.push_back({i, begin});
         total += pairs[i].a->nbytes();
     }
     Progress progress("diff", total);
     std::mutex mutex;
-    in_parallel(tasks.size(), [&](std::size_t i) {
+    in_parallel(stretches.size(), [&](std::size_t i) {
         thread_local std::vector<std::byte> left;
         thread_local std::vector<std::byte> right;
-        Pair& pair = pairs[tasks[i].pair];
-        const std::uint64_t nbytes = std::min(chunk, pair.a->nbytes() - tasks[i].begin);
+        Pair& pair = pairs[stretches[i].pair];
+        const std::uint64_t nbytes = std::min(chunk, pair.a->nbytes() - stretches[i].begin);
         left.resize(nbytes);
         right.resize(nbytes);
-        read_range(raw_view(*pair.a), tasks[i].begin, left, a.shards());
-        read_range(raw_view(*pair.b), tasks[i].begin, right, b.shards());
+        read_range(raw_view(*pair.a), stretches[i].begin, left, a.shards());
+        read_range(raw_view(*pair.b), stretches[i].begin, right, b.shards());
         const Difference difference = compare(pair.a->dtype(), left, right);
         progress.add(nbytes);
         if (difference.elements == 0) return;
@@ -229,7 +230,7 @@ constexpr std::array arguments{
 };
 
 ExitCode run(const Typed& typed) {
-    // As diff(1): 1 says that they differ, so that all trouble is 2.
+    // As diff(1) has it: 1 means that they differ, 2 that something went wrong.
     try {
         Model a = load_source(typed);
         Model b = load_source(typed.value("OTHER"), typed);

@@ -13,6 +13,8 @@
 #include "fs/commands/load_source.hpp"
 #include "fs/commands/mount_info.hpp"
 #include "fs/commands/verbs.hpp"
+#include "fs/terminal/failure.hpp"
+#include "fs/terminal/quantity_text.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
@@ -145,7 +147,7 @@ ExitCode run(const Typed& typed) {
         return ExitCode::ok;
     }
 
-    // What is good is summed up in any case; what is not is listed, and tells in the exit code.
+    // What is good is summed up in any case; what is not is listed, and shows in the exit code.
     const Model model = load_source(typed, OnProblem::leave_out);
     if (is_json) {
         print_json(model);

@@ -20,7 +20,9 @@
 #include "fs/daemon/supervisor.hpp"
 #include "fs/options/option_list.hpp"
 #include "fs/options/options.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/log.hpp"
+#include "fs/terminal/quantity_text.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
@@ -80,7 +82,7 @@ MountOptions mount_options_of(const Typed& typed) {
     if (options.debug) options.log_level = LogLevel::debug;
     if (is_device(options.mountpoint) && options.idle.count() != 0) {
         throw Failure(ExitCode::usage,
-                      fmt::format("-o idle=: who has mounted {} is to unmount it", options.mountpoint));
+                      fmt::format("-o idle=: {} must be unmounted by whoever mounted it", options.mountpoint));
     }
     return options;
 }

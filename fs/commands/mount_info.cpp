@@ -14,7 +14,8 @@
 #include "core/base/path.hpp"
 #include "fs/daemon/mountpoint.hpp"
 #include "fs/daemon/mounts.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
+#include "fs/terminal/quantity_text.hpp"
 
 namespace tensorfs {
 namespace {
@@ -32,7 +33,8 @@ std::string attribute(const std::string& mountpoint, const char* name) {
             what = fmt::format("{} (the daemon is gone: mount again, or clear it with `fusermount3 -uz {}`)",
                                system_message(error), path);
         } else if (error == EACCES) {
-            what = fmt::format("{} (without allow_other, only who mounted it may look)", system_message(error));
+            what =
+                fmt::format("{} (without allow_other, only the user who mounted it may look)", system_message(error));
         }
         throw Failure(ExitCode::mountpoint, fmt::format("{}: {}", path, what));
     }
@@ -40,7 +42,7 @@ std::string attribute(const std::string& mountpoint, const char* name) {
     return value;
 }
 
-/// What is shown, and the counters.
+/// The model shown, and the counters.
 Json read_mount(const std::string& mountpoint) {
     const auto number = [&](const char* name) { return Json::parse(attribute(mountpoint, name)); };
     return {{"mountpoint", real_path(absolute_path(mountpoint))},
@@ -140,7 +142,7 @@ std::string mount_info_text(const std::string& mountpoint) {
             with_commas(count(stats.at("errors"))), memory_text(stats), with_commas(count(models.at("reloads"))),
             with_commas(count(models.at("failed_reloads"))), counted(count(models.at("held")), "model"));
         if (const std::string failure = models.at("last_failure"); !failure.empty()) {
-            text += fmt::format("  the source as it is now is not taken up: {}\n", printable(failure));
+            text += fmt::format("  the last reload failed: {}\n", printable(failure));
         }
         return text + requests_text(stats) + tensors_text(stats) + faults_text(stats);
     } catch (const Json::exception&) {

@@ -15,6 +15,7 @@
 #include "fs/commands/load_source.hpp"
 #include "fs/commands/verbs.hpp"
 #include "fs/options/option_list.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/progress.hpp"
 #include "fs/terminal/terminal.hpp"
 

@@ -12,7 +12,7 @@
 namespace tensorfs {
 namespace {
 
-/// Prints what is to be said about one source; whether it is good.
+/// Prints the notes or problems of one source. Whether it is good.
 bool verify(const std::string& source, const SourceOptions& options) {
     try {
         const Model model = Model::load(find_source(source, options));

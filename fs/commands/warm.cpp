@@ -20,19 +20,21 @@
 #include "fs/commands/load_source.hpp"
 #include "fs/commands/verbs.hpp"
 #include "fs/daemon/mounts.hpp"
-#include "fs/printing/select.hpp"
+#include "fs/printing/patterns.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/progress.hpp"
+#include "fs/terminal/quantity_text.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {
 
-/// More than there are processors: what is waited for is a disk, and a distant one answers many.
+/// More than there are processors: they wait for a disk, and a distant one answers many at once.
 constexpr std::size_t threads = 8;
 
 constexpr std::uint64_t chunk = 8 << 20;
 
-/// Bytes that the kernel could use for a page cache, or 0 where it does not tell.
+/// Bytes that the kernel could use for its page cache, or 0 if it does not say.
 std::uint64_t available_memory() {
     std::ifstream table("/proc/meminfo");
     for (std::string line; std::getline(table, line);) {
@@ -62,7 +64,7 @@ void warm_model(const Typed& typed) {
     Model model = load_source(typed);
     model.map();
     const std::vector<std::uint32_t> selected = select_tensors(model, typed.values("PATTERN"));
-    Content content;  // neighbours join, so that it is a few long slices
+    Content content;  // neighbours join, so it has few long slices
     for (const std::uint32_t i : selected) content.add(slice_of(model.tensors()[i]));
     say_if_too_much(content.size());
 
@@ -87,7 +89,7 @@ void warm_model(const Typed& typed) {
     say_done("in the page cache", selected.size(), progress);
 }
 
-/// The tensor's name that a file of a mount has, if it is one.
+/// The name of the tensor that a file of a mount shows, if it shows one.
 std::optional<std::string> mounted_name(const std::string& path) {
     std::string name(1024, '\0');
     for (;;) {
@@ -106,7 +108,7 @@ struct File {
     std::uint64_t nbytes;
 };
 
-/// The tensors at a path in a mount or below it, those that a pattern matches.
+/// The files at or below a path in a mount whose tensors a pattern matches.
 std::vector<File> files_below(const std::string& path, const std::vector<std::string>& patterns) {
     std::vector<File> files;
     Patterns wanted(patterns);
@@ -142,7 +144,7 @@ void read_through(const File& file, Progress& progress) {
     }
 }
 
-/// Reads files of a mount, so that they are in the mount's own cache.
+/// Reads files of a mount, which brings them into the mount's own page cache.
 void warm_mount(const std::string& path, const std::vector<std::string>& patterns) {
     const std::vector<File> files = files_below(path, patterns);
     std::uint64_t total = 0;

@@ -10,12 +10,13 @@
 #include <cstdlib>
 
 #include "core/base/error.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {
 
-/// Waits until the child is ready or has ended, and ends likewise.
+/// The parent's part: waits until the child is ready or has ended, and exits likewise.
 [[noreturn]] void follow(pid_t child, const Descriptor& pipe) {
     char byte = 0;
     ssize_t got = 0;
@@ -28,7 +29,7 @@ namespace {
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
-    complain("the daemon was ended by signal " + std::to_string(WTERMSIG(status)));
+    complain("the daemon was killed by signal " + std::to_string(WTERMSIG(status)));
     std::_Exit(static_cast<int>(ExitCode::internal));
 }
 

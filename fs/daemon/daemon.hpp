@@ -4,11 +4,11 @@
 
 namespace tensorfs {
 
-/// Lets a command return only when what it started is ready, or with its exit code if it fails.
+/// Lets a command return when the daemon it started is ready, or with the daemon's exit code if that fails.
 ///
-/// go() forks at once, before anything is loaded and before there are threads. The parent waits and
-/// never returns from it; the child does, does the work with the terminal still at hand, and either
-/// calls ready() or exits with a message and a code, which the parent takes over.
+/// go() forks before anything is loaded and before there are threads. Only the child returns from it. It works with the
+/// terminal still at hand, and either calls ready() or exits with a message and a code. The parent waits for that, and
+/// exits likewise.
 class Daemon {
 public:
     /// In the foreground: does nothing, and ready() does nothing.
@@ -17,8 +17,8 @@ public:
     /// Forks as described. Throws Failure.
     static Daemon go();
 
-    /// Lets the parent exit with 0 and leaves its session, terminal and working folder. False if
-    /// the parent is gone, as after Ctrl-C: then the child had better end, too.
+    /// Lets the parent exit with 0, and leaves its session, terminal and working folder. False if the parent is gone,
+    /// as after Ctrl-C: then the child should end, too.
     bool ready();
 
 private:

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "core/base/error.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 
 namespace tensorfs {
 

@@ -4,15 +4,15 @@
 
 namespace tensorfs {
 
-/// Something that one thread waits for, among others in a poll(2), and another says has happened.
+/// An event that one thread waits for by poll(2), and others notify.
 class Event {
 public:
     /// Throws Failure.
     Event();
 
-    /// It has happened. For any thread.
+    /// It has happened. Thread-safe.
     void notify() const noexcept;
-    /// Takes that back; false if it had not happened.
+    /// Resets it. False if it had not happened.
     bool take() const noexcept;
     /// Readable when it has happened.
     [[nodiscard]] const Descriptor& pending() const noexcept { return event_; }

@@ -7,17 +7,10 @@
 
 namespace tensorfs {
 
-/// Throws Failure (no_fuse), with what can be done, unless this process may use /dev/fuse.
-void check_fuse();
-
-/// What may have kept an ordinary user from mounting, in brackets, or nothing; libfuse and fusermount3
-/// have said the rest.
-std::string advice(const MountOptions& options);
-
-/// The options for libfuse, escaped as its parser asks.
+/// The command line that libfuse parses, with its options escaped.
 class FuseArguments {
 public:
-    /// `source` is shown as the source, unless an option says otherwise.
+    /// `source` is what mount(8) and df show as the source, unless -o fsname= says otherwise. Throws std::bad_alloc.
     FuseArguments(const MountOptions& options, const std::string& source);
     ~FuseArguments() { fuse_opt_free_args(&arguments_); }
     FuseArguments(const FuseArguments&) = delete;

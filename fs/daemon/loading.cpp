@@ -10,12 +10,12 @@
 #include "core/base/path.hpp"
 #include "core/sources/hub.hpp"
 #include "fs/serving/fuse.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/quantity_text.hpp"
 
 namespace tensorfs {
 namespace {
 
-/// What the choice of a cache means here, where that is less than one might think.
+/// Says where a cache mode does less than it promises.
 void say_what_cache_lacks(const Model& model, Cache cache, const std::function<void(const std::string&)>& say) {
 #ifndef FUSE_CAP_DIRECT_IO_ALLOW_MMAP
     if (cache == Cache::direct) {
@@ -24,7 +24,7 @@ void say_what_cache_lacks(const Model& model, Cache cache, const std::function<v
 #endif
     const auto is_closed = [](const Shard& shard) { return !shard.is_open(); };
     if (cache != Cache::keep && std::any_of(model.shards().begin(), model.shards().end(), is_closed)) {
-        say("the shards could not be kept open (see `ulimit -n`), so that their pages stay cached");
+        say("too few files may be open (see `ulimit -n`), so the shards' pages stay cached");
     }
 }
 

@@ -5,15 +5,14 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <system_error>
 
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
 #include "fs/daemon/mounts.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/log.hpp"
-#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {
@@ -53,8 +52,7 @@ void check_mountpoint(const std::string& path) {
     if (!S_ISDIR(found.st_mode)) refuse_mountpoint(path, "it is not a folder");
     std::error_code unreadable;  // whoever may not list it may mount on it
     if (!std::filesystem::is_empty(path, unreadable) && !unreadable) {
-        spdlog::warn("{}: it is not empty; what is in it is hidden as long as the model is mounted there",
-                     printable(path));
+        spdlog::warn("{}: not empty; what is in it is hidden while the model is mounted there", printable(path));
     }
 }
 
@@ -62,13 +60,6 @@ bool is_device(const std::string& mountpoint) {
     constexpr std::string_view folder = "/dev/fd/";
     return mountpoint.starts_with(folder) && mountpoint.size() > folder.size() &&
            mountpoint.find_first_not_of("0123456789", folder.size()) == std::string::npos;
-}
-
-void raise_read_ahead(const std::string& device) {
-    constexpr int kib = 512;
-    std::ofstream file(fmt::format("/sys/class/bdi/{}/read_ahead_kb", device));
-    file << kib << std::flush;
-    if (!file) spdlog::debug("device {}: read-ahead stays as the kernel has it", device);
 }
 
 }  // namespace tensorfs

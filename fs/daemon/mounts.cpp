@@ -16,7 +16,7 @@
 namespace tensorfs {
 namespace {
 
-/// mountinfo writes space, tab, newline and backslash as \ and three octal digits.
+/// Undoes mountinfo's escapes: space, tab, newline and backslash are \ and three octal digits.
 std::string unescape(const std::string& text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -30,7 +30,7 @@ std::string unescape(const std::string& text) {
     return out;
 }
 
-/// Has fusermount3 unmount, which may for an ordinary user; whether it did. It says nothing itself.
+/// Unmounts by fusermount3, which may do so for an ordinary user. Prints nothing. True if it worked.
 bool ask_fusermount(std::string flags, std::string path) {
     std::string program = "fusermount3";
     std::string end = "--";

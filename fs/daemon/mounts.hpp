@@ -15,22 +15,21 @@ struct Mount {
 /// The type of our mounts.
 inline constexpr std::string_view our_type = "fuse.tensorfs";
 
-/// What is mounted just there, the topmost where there are several. Nothing if it is no mount point.
-/// `path` is absolute and without symbolic links. The filesystem itself is not asked.
+/// The topmost mount at just that path, or nothing. `path` is absolute and without symbolic links. Does not ask the
+/// filesystem, which may hang.
 std::optional<Mount> find_mount(const std::string& path);
 
-/// Whether something is there that is in a mount of tensorfs.
+/// Whether a path leads to something in a mount of tensorfs.
 bool is_in_mount(const std::string& path);
 
-/// Whether a FUSE filesystem is there whose daemon has gone.
+/// Whether a path leads to a FUSE mount whose daemon is gone.
 bool is_dead_mount(const std::string& path);
 
-/// Takes a FUSE mount away unless it is in use: something of it is open, or some process's working folder,
-/// or mounted over. False if it is, or the system refuses.
+/// Unmounts FUSE unless it is in use: a file is open, a folder is some process's working folder, or something is
+/// mounted over it. False if so, or if the system refuses.
 bool unmount_unused(const std::string& path);
 
-/// Takes a mount away, also one that is in use or dead: what is open in it fails from then on. False
-/// if the system refuses.
+/// Unmounts even what is in use or dead; what is open in it fails from then on. False if the system refuses.
 bool detach(const std::string& path);
 
 }  // namespace tensorfs

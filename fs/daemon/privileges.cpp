@@ -15,12 +15,12 @@
 namespace tensorfs {
 namespace {
 
-void complain(const char* what) { spdlog::warn("cannot {}: {}", what, system_message(errno)); }
+void warn_cannot(const char* what) { spdlog::warn("cannot {}: {}", what, system_message(errno)); }
 
-/// Leaves the calling thread those of `permitted` that it has, with those of `effective` in use.
+/// Leaves the calling thread the capabilities of `permitted` that it has, and puts those of `effective` to use.
 bool set_capabilities(std::initializer_list<unsigned> permitted, std::initializer_list<unsigned> effective) {
-    // The C library has no capset(2); libcap is not worth a dependency for one call. A capability's
-    // bit is in the word of its number's upper part.
+    // The C library has no capset(2); libcap is not worth a dependency for one call. Capabilities
+    // are numbered through words of 32 bits.
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> now{};
     if (::syscall(SYS_capget, &header, now.data()) != 0) return false;
@@ -36,8 +36,8 @@ bool set_capabilities(std::initializer_list<unsigned> permitted, std::initialize
 
 void drop_all_but(std::initializer_list<unsigned> permitted, std::initializer_list<unsigned> effective) {
     if (::geteuid() != 0) return;
-    if (!set_capabilities(permitted, effective)) complain("give up capabilities");
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) complain("give up the way to new privileges");
+    if (!set_capabilities(permitted, effective)) warn_cannot("give up capabilities");
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) warn_cannot("give up gaining privileges");
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ void drop_privileges_but_reading() { drop_all_but({CAP_SYS_ADMIN, CAP_DAC_READ_S
 void use_reading_privilege() {
     if (::geteuid() != 0) return;
     if (!set_capabilities({CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH}, {CAP_SYS_ADMIN, CAP_DAC_READ_SEARCH})) {
-        complain("take up the right to read everything");
+        warn_cannot("use the right to read all files");
     }
 }
 

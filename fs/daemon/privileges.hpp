@@ -2,20 +2,19 @@
 
 namespace tensorfs {
 
-// What a mounted daemon may do, thread by thread. As root it gives up every capability but those named
-// here, and for good the way to new privileges. An ordinary user has no capabilities, and keeps the way to
-// fusermount3, which unmounts for it. What the system refuses to take away is logged. Threads start with
-// what the one that starts them has.
+// What the threads of a mounted daemon may do. As root they give up all capabilities but those named here, and for good
+// any way to gain privileges. An ordinary user has no capabilities, and must be able to run fusermount3, which is
+// setuid and unmounts for it. What the system refuses to take away is logged. A thread starts with the privileges of
+// the one that starts it.
 
-/// For threads that answer requests: nothing is left.
+/// For threads that answer requests: keeps nothing.
 void drop_privileges();
 
-/// For the thread that waits: it can unmount (CAP_SYS_ADMIN), and let a thread read what it is about to load
-/// again, as at the mount, whoever's it is (CAP_DAC_READ_SEARCH). It cannot itself, unless it asks by
-/// use_reading_privilege().
+/// For the thread that waits: keeps CAP_SYS_ADMIN, to unmount; and CAP_DAC_READ_SEARCH without using it, for the thread
+/// that reloads, which must read whatever could be read at the mount.
 void drop_privileges_but_reading();
 
-/// For a thread that loads a model again, or unmounts: takes that up, if it is there.
+/// For a thread that reloads, or unmounts: uses CAP_DAC_READ_SEARCH, if the thread has it.
 void use_reading_privilege();
 
 }  // namespace tensorfs

@@ -1,97 +1,104 @@
 #include "fs/daemon/reloader.hpp"
 
-#include <malloc.h>
-
+#include <cstddef>
+#include <exception>
+#include <memory>
 #include <new>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
 #include "fs/daemon/loading.hpp"
 #include "fs/daemon/privileges.hpp"
+#include "fs/serving/model_switch.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/log.hpp"
-#include "fs/terminal/terminal.hpp"
-#include "fs/volume/hidden.hpp"
+#include "fs/terminal/quantity_text.hpp"
 
 namespace tensorfs {
 namespace {
 
-/// More models than this are not held at once: somebody keeps files of each open.
-constexpr std::size_t most_models = 1000;
+/// More generations than this are not held at once: somebody keeps files of each open.
+constexpr std::size_t most_generations = 1000;
 
 }  // namespace
 
-Reloader::Reloader(const MountOptions& options, Served& served, Session& session)
-    : options_(options), served_(served), session_(session) {}
+Reloader::Reloader(const MountOptions& options, Served& served, KernelCache& kernel)
+    : options_(options), served_(served), kernel_(kernel) {}
 
 Reloader::~Reloader() {
     if (thread_.joinable()) thread_.join();
 }
 
-void Reloader::start() {
-    if (is_under_way()) {
+void Reloader::reload() {
+    if (is_busy()) {
         once_more_ = true;
     } else {
-        begin(Task::look_again);
+        begin(Job::reload);
     }
 }
 
-void Reloader::tidy() {
-    if (!is_under_way()) begin(Task::tidy);
+void Reloader::forget_old_models() {
+    if (!is_busy()) begin(Job::forget);
 }
 
 bool Reloader::end() {
     if (!finished_.take()) return false;
     thread_.join();
-    const bool has_looked = task_ == Task::look_again;
-    if (!std::exchange(once_more_, false)) return has_looked;
-    start();
-    return !is_under_way();
+    const bool has_reloaded = job_ == Job::reload;
+    if (!std::exchange(once_more_, false)) return has_reloaded;
+    reload();
+    return !is_busy();  // if no thread could be started for it, it has failed and ended
 }
 
-void Reloader::begin(Task task) {
-    task_ = task;
+void Reloader::begin(Job job) {
+    job_ = job;
     try {
-        thread_ = std::thread([this, task] { work(task); });
-    } catch (...) {                      // no thread, or no memory for one
-        if (task == Task::tidy) return;  // the next time, then
-        say_why();
-        served_.failed_reloads.fetch_add(1);
+        thread_ = std::thread([this, job] { run(job); });
+    } catch (...) {                             // no thread, or no memory for one
+        if (job == Job::reload) log_failure();  // forgetting comes again by itself
     }
 }
 
-void Reloader::work(Task task) noexcept {
-    if (task == Task::look_again) {
-        look_again_or_say_why();
+void Reloader::run(Job job) noexcept {
+    if (job == Job::reload) {
+        try {
+            load_and_switch();
+            served_.last_failure.set({});
+        } catch (...) {
+            log_failure();
+        }
     } else {
-        tidy_up();
+        try {
+            tensorfs::forget_old_models(served_, kernel_);
+        } catch (const std::bad_alloc&) {
+            // The next time, then.
+        }
     }
     finished_.notify();
 }
 
-void Reloader::tidy_up() noexcept {
-    try {
-        for (const std::shared_ptr<Generation>& old : served_.generations.old()) forget_names(*old);
-    } catch (const std::bad_alloc&) {
-        // They are looked at again later.
+void Reloader::load_and_switch() {
+    use_reading_privilege();
+    const std::string& source = options_.source;
+    Model model = load_and_map(source, options_,
+                               [&](const std::string& note) { spdlog::info("{}: {}", printable(source), note); });
+    if (model.is_same_as(served_.generations.current()->volume.model())) {
+        spdlog::info("{}: unchanged", printable(source));
+        return;
     }
-    served_.generations.sweep();
+    if (served_.generations.size() >= most_generations) {
+        throw Failure(ExitCode::internal, "files of too many models before this one are still open");
+    }
+    const std::shared_ptr<const Generation> next = switch_model(served_, kernel_, std::move(model), options_);
+    const Model& shown = next->volume.model();
+    spdlog::info("{}: reloaded: {} in {}", printable(source), counted(shown.tensors().size(), "tensor"),
+                 counted(shown.shards().size(), "shard"));
 }
 
-void Reloader::look_again_or_say_why() noexcept {
-    try {
-        use_reading_privilege();
-        look_again();
-        served_.last_failure.set({});
-    } catch (...) {
-        say_why();
-        served_.failed_reloads.fetch_add(1);
-    }
-}
-
-/// Logs the exception that is being handled.
-void Reloader::say_why() noexcept {
+/// Counts and logs the exception that is being handled: why a reload has failed.
+void Reloader::log_failure() noexcept {
     try {
         try {
             throw;
@@ -102,77 +109,10 @@ void Reloader::say_why() noexcept {
             spdlog::error("{}: {}", printable(options_.source), e.what());
             served_.last_failure.set(e.what());
         }
-        spdlog::error("{}: not taken up; the mount stays as it was", printable(options_.source));
-    } catch (...) {  // no memory for a line of log: the count of failed reloads tells
+        spdlog::error("{}: not reloaded; the mount stays as it was", printable(options_.source));
+    } catch (...) {  // no memory for a line of log: the count tells
     }
-}
-
-void Reloader::look_again() {
-    const std::string& source = options_.source;
-    Model model = load_and_map(source, options_,
-                               [&](const std::string& note) { spdlog::info("{}: {}", printable(source), note); });
-    if (model.is_same_as(served_.generations.current()->volume.model())) {
-        spdlog::info("{}: it is as it was", printable(source));
-        return;
-    }
-    if (served_.generations.size() >= most_models) {
-        throw Failure(ExitCode::internal, "files of too many models before it are still open");
-    }
-    show(std::move(model));
-}
-
-void Reloader::show(Model model) {
-    const std::shared_ptr<const Generation> before = served_.generations.current();
-    const std::uint64_t serial = served_.generations.free_serial(before->serial() + 1);
-    const auto next = std::make_shared<Generation>(std::move(model), options_, serial);
-    ::malloc_trim(0);  // loading took several times what is kept
-
-    served_.generations.show(next);
-    served_.is_forgetting_root.store(true);
-    forget_root(*before, *next);
-    served_.is_forgetting_root.store(false);
-    served_.generations.sweep();
-    served_.reloads.fetch_add(1);
-    const Model& shown = next->volume.model();
-    spdlog::info("{}: taken up again: {} in {}", printable(options_.source), counted(shown.tensors().size(), "tensor"),
-                 counted(shown.shards().size(), "shard"));
-}
-
-/// To forget a name, the kernel waits for lookups and listings that are under way in the root, each time: where
-/// many read a large root, that takes long. So what it does not have anyway is left out.
-void Reloader::forget_root(const Generation& before, const Generation& next) {
-    const std::uint64_t root = NodeId{}.number();
-    session_.forget_root();
-    session_.forget_name(root, Hidden::name);  // what was answered before has arrived now
-    std::string storage;
-    for (std::uint32_t i = 0; i < before.volume.node(Inode{})->entries; ++i) {
-        const Volume::Entry entry = before.volume.entry(Inode{}, i, storage);
-        if (session_.knows(before.node_id(entry.inode))) session_.forget_name(root, entry.name);
-    }
-    for (std::uint32_t i = 0; i < next.volume.node(Inode{})->entries; ++i) {
-        const Volume::Entry entry = next.volume.entry(Inode{}, i, storage);
-        if (served_.denied.may_have(entry.name)) session_.forget_name(root, entry.name);
-    }
-    session_.forget_root();  // also what listings that were under way have left
-}
-
-/// With the root's names, the kernel has forgotten all below them that was not in use. What was stays known by its
-/// name in its folder, also when it is no longer used.
-void Reloader::forget_names(const Generation& old) {
-    std::vector<Inode> folders{Inode{}, {View::hidden, 0}};
-    std::string storage;
-    while (!folders.empty()) {
-        const Inode folder = folders.back();
-        folders.pop_back();
-        const bool is_root = folder == Inode{};
-        if (!is_root && !session_.knows(old.node_id(folder))) continue;  // so nothing below it is known
-        const std::uint32_t entries = old.volume.node(folder)->entries;
-        for (std::uint32_t i = 0; i < entries; ++i) {
-            const Volume::Entry entry = old.volume.entry(folder, i, storage);
-            if (!is_root) session_.forget_name(old.node_id(folder), entry.name);
-            if (entry.is_folder) folders.push_back(entry.inode);
-        }
-    }
+    served_.failed_reloads.fetch_add(1);
 }
 
 }  // namespace tensorfs

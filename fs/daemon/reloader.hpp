@@ -1,60 +1,55 @@
 #pragma once
 
-#include <memory>
-#include <string>
+#include <cstdint>
 #include <thread>
 
 #include "core/base/descriptor.hpp"
+#include "core/model/model.hpp"
 #include "fs/daemon/event.hpp"
-#include "fs/daemon/session.hpp"
 #include "fs/options/options.hpp"
+#include "fs/serving/kernel_cache.hpp"
 #include "fs/serving/served.hpp"
 
 namespace tensorfs {
 
-/// Lets a running mount follow its model: looks at the source again, in a thread of its own, and shows what
-/// it finds there. What is open stays what it was. If the source is bad, or as it was, nothing changes but
-/// the log. It belongs to one thread, which is not one that answers requests.
+/// Reloads the source of a running mount in a thread of its own, by the protocol in model_switch.hpp. What is open
+/// stays what it was. If the source is bad, or unchanged, the mount stays as it is and the log says so.
+///
+/// It belongs to one thread, which is not one that answers requests.
 class Reloader {
 public:
-    /// `options.source` is looked up again. All three must outlive it. Throws Failure.
-    Reloader(const MountOptions& options, Served& served, Session& session);
-    /// Waits for what is under way.
+    /// `options.source` is looked up anew at each reload. All three must outlive it. Throws Failure.
+    Reloader(const MountOptions& options, Served& served, KernelCache& kernel);
+    /// Waits for the thread.
     ~Reloader();
     Reloader(const Reloader&) = delete;
     Reloader& operator=(const Reloader&) = delete;
 
-    /// Begins to look at the source again; or, while that is under way, will once more afterwards.
-    void start();
-    /// Begins to make the kernel forget what nobody uses any more of old models, unless something is under way.
-    /// It knows what was in use when another model took its place, and what was found in that since.
-    void tidy();
-    /// Readable when what was begun has come to an end.
+    /// Begins a reload. While the thread is busy, it will begin one more afterwards, however often it is asked.
+    void reload();
+    /// Begins to make the kernel forget what nobody uses any more of old models, unless the thread is busy.
+    void forget_old_models();
+    /// Readable when the thread is done.
     [[nodiscard]] const Descriptor& finished() const { return finished_.pending(); }
-    /// To be called then. True if the source was looked at, and is not once more.
+    /// Call it then. True if a reload has ended, well or not, and no more is to follow.
     bool end();
-    /// Whether something was begun.
-    [[nodiscard]] bool is_under_way() const { return thread_.joinable(); }
+    /// From when something is begun until end().
+    [[nodiscard]] bool is_busy() const { return thread_.joinable(); }
 
 private:
-    enum class Task : std::uint8_t { look_again, tidy };
+    enum class Job : std::uint8_t { reload, forget };
 
-    void begin(Task task);
-    void work(Task task) noexcept;
-    void tidy_up() noexcept;
-    void look_again_or_say_why() noexcept;
-    void say_why() noexcept;
-    void look_again();
-    void show(Model model);
-    void forget_root(const Generation& before, const Generation& next);
-    void forget_names(const Generation& old);
+    void begin(Job job);
+    void run(Job job) noexcept;
+    void load_and_switch();
+    void log_failure() noexcept;
 
     const MountOptions& options_;
     Served& served_;
-    Session& session_;
+    KernelCache& kernel_;
     Event finished_;
     std::thread thread_;
-    Task task_ = Task::look_again;  // of the thread
+    Job job_ = Job::reload;  // the thread's
     bool once_more_ = false;
 };
 

@@ -26,12 +26,12 @@
 namespace tensorfs {
 namespace {
 
-/// How long is waited for who does not read what it is told, which is as long as no signal is obeyed.
+/// Send timeout. Signals wait meanwhile.
 constexpr timeval patience{1, 0};
 
-/// The protocol of sd_notify(3). libsystemd's own would wait for ever, and takes 3 MB of memory, with all that it is
-/// linked with. 0, or an errno value.
-int tell(const char* path, const std::string& state) {
+/// Sends a datagram as sd_notify(3) does. libsystemd's own function has no timeout, and takes 3 MB of memory with all
+/// that it is linked with. 0, or an errno value.
+int send(const char* path, const std::string& state) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::size_t length = std::strlen(path);
@@ -49,12 +49,12 @@ int tell(const char* path, const std::string& state) {
 void notify(const std::string& state) {
     const char* const path = std::getenv("NOTIFY_SOCKET");
     if (path == nullptr) return;
-    if (const int error = tell(path, state); error != 0) {
-        spdlog::debug("the service manager cannot be told: {}", system_message(error));
+    if (const int error = send(path, state); error != 0) {
+        spdlog::debug("cannot notify the service manager: {}", system_message(error));
     }
 }
 
-/// A number that the service manager has put into the environment; 0 for what is none.
+/// A number in the environment; 0 if it is not one.
 std::optional<std::uint64_t> number_in(const char* variable) {
     const char* const text = std::getenv(variable);
     if (text == nullptr) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<std::uint64_t> number_in(const char* variable) {
     return error == std::errc{} && end == digits.data() + digits.size() ? number : 0;
 }
 
-/// As notify-reload asks of RELOADING=1: when that was, on the clock that does not jump.
+/// The clock by which Type=notify-reload wants to know when RELOADING=1 was sent.
 std::uint64_t monotonic_microseconds() {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -74,12 +74,12 @@ std::uint64_t monotonic_microseconds() {
 }  // namespace
 
 void ServiceManager::ready(const std::string& status) const {
-    // A daemon is not the process that was started.
+    // The daemon is not the process that the service manager started.
     notify(fmt::format("READY=1\nMAINPID={}\nSTATUS={}", ::getpid(), printable(status)));
 }
 
 void ServiceManager::reloading() const {
-    notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=looking at the source again", monotonic_microseconds()));
+    notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=reloading the source", monotonic_microseconds()));
 }
 
 void ServiceManager::stopping() const { notify("STOPPING=1\nSTATUS=unmounting"); }
@@ -87,12 +87,12 @@ void ServiceManager::stopping() const { notify("STOPPING=1\nSTATUS=unmounting");
 void ServiceManager::alive() const { notify("WATCHDOG=1"); }
 
 std::chrono::microseconds ServiceManager::wanted_watchdog() {
-    const std::optional<std::uint64_t> process = number_in("WATCHDOG_PID");  // if it is set, for whom it is
+    const std::optional<std::uint64_t> process = number_in("WATCHDOG_PID");  // whom it is meant for, if it is set
     const std::uint64_t microseconds = number_in("WATCHDOG_USEC").value_or(0);
     if (microseconds == 0 ||
         process.value_or(static_cast<std::uint64_t>(::getpid())) != static_cast<std::uint64_t>(::getpid()))
         return {};
-    // Half of it, as sd_watchdog_enabled(3) recommends; but no number that cannot be added to a time.
+    // Half of it, as sd_watchdog_enabled(3) recommends, but never so much that adding it to a time overflows.
     constexpr std::uint64_t hour = 3'600'000'000;
     return std::chrono::microseconds(std::clamp<std::uint64_t>(microseconds / 2, 1000, hour));
 }

@@ -5,18 +5,18 @@
 
 namespace tensorfs {
 
-/// What systemd, or whoever else has set NOTIFY_SOCKET, is told of the mount (sd_notify(3)). Where nobody
-/// listens, nothing happens. It belongs to one thread.
+/// Reports to systemd, or whoever else has set NOTIFY_SOCKET (sd_notify(3)). If nobody has, nothing happens. It belongs
+/// to one thread.
 class ServiceManager {
 public:
-    /// The mount answers. Also ends what reloading() began. `status` is a line for people.
+    /// The mount answers; or the reload that reloading() reported has ended. `status` is a line for people.
     void ready(const std::string& status) const;
-    /// The source is being looked at again.
+    /// A reload has begun.
     void reloading() const;
-    /// The mount is being taken away.
+    /// The mount is ending.
     void stopping() const;
 
-    /// How often alive() is to be said at least; 0 if nobody waits for it (WATCHDOG_USEC).
+    /// How often to call alive() at least; 0 if no watchdog waits for it (WATCHDOG_USEC).
     [[nodiscard]] std::chrono::microseconds watchdog_interval() const noexcept { return watchdog_; }
     /// Requests are being answered.
     void alive() const;

@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "core/base/error.hpp"
+#include "fs/terminal/failure.hpp"
 #include "fs/terminal/log.hpp"
-#include "fs/terminal/terminal.hpp"
 
 namespace tensorfs {
 namespace {
@@ -37,9 +37,9 @@ Signals::Signals() : ends_with_terminal_(!is_ignored(SIGHUP) && has_terminal()) 
 Signals::Wish Signals::take() {
     signalfd_siginfo signal{};
     if (::read(pending_.get(), &signal, sizeof signal) != sizeof signal) return Wish::nothing;
-    // The kernel sends SIGHUP for a terminal that is gone, and a shell passes it on as if it were its own.
+    // The kernel sends SIGHUP when the terminal is gone; a shell passes it on as if it were its own.
     const bool is_hangup = signal.ssi_code == SI_KERNEL || !has_terminal();
-    if (signal.ssi_signo == SIGHUP && !(ends_with_terminal_ && is_hangup)) return Wish::look_again;
+    if (signal.ssi_signo == SIGHUP && !(ends_with_terminal_ && is_hangup)) return Wish::reload;
     spdlog::info("unmounting because of signal {}{}", signal.ssi_signo,
                  signal.ssi_signo == SIGHUP ? ": the terminal is gone" : "");
     return Wish::end;

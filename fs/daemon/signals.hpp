@@ -6,8 +6,8 @@
 
 namespace tensorfs {
 
-/// The signals that a mount obeys. From its making on, all threads that are started later leave them to this.
-/// SIGPIPE is ignored: whoever reads the log may go. It belongs to one thread.
+/// The signals that a mount obeys. They are blocked in this thread and all that it starts later, and taken here one by
+/// one. SIGPIPE is ignored, since whoever reads the log may go. It belongs to one thread.
 class Signals {
 public:
     /// Throws Failure.
@@ -16,17 +16,17 @@ public:
     /// Readable when there is one.
     [[nodiscard]] const Descriptor& pending() const noexcept { return pending_; }
 
-    /// What one of them wants.
+    /// What a signal asks for.
     enum class Wish : std::uint8_t {
-        nothing,     // there is none after all
-        end,         // SIGTERM, SIGINT, or SIGHUP since the terminal of a foreground process is gone
-        look_again,  // SIGHUP otherwise, also where nohup(1) keeps a process after its terminal
+        nothing,  // there was none
+        end,      // SIGTERM, SIGINT, or SIGHUP because a foreground process has lost its terminal
+        reload,   // SIGHUP otherwise, also if nohup(1) lets the process outlive its terminal
     };
-    /// Takes one, and logs what ends the mount.
+    /// Takes a signal. One that ends the mount is logged.
     Wish take();
 
 private:
-    bool ends_with_terminal_;  // there is a terminal, and nohup was not asked to outlive it
+    bool ends_with_terminal_;  // there is a terminal, and no nohup(1)
     Descriptor pending_;
 };
 

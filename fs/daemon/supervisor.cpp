@@ -12,16 +12,17 @@
 
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
+#include "fs/terminal/exit_code.hpp"
 #include "fs/terminal/log.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/quantity_text.hpp"
 
 namespace tensorfs {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::seconds shortest_tidy_pause{1};
-constexpr std::chrono::seconds longest_tidy_pause{64};
+constexpr std::chrono::seconds shortest_forget_pause{1};
+constexpr std::chrono::seconds longest_forget_pause{64};
 
 bool wait_for(const Descriptor& event, std::chrono::milliseconds longest) {
     pollfd source{event.get(), POLLIN, 0};
@@ -38,7 +39,11 @@ bool wait_for(const Descriptor& event, std::chrono::milliseconds longest) {
 }  // namespace
 
 Supervisor::Supervisor(Signals& signals, const MountOptions& options, Served& served, Session& session)
-    : signals_(signals), options_(options), served_(served), session_(session), reloader_(options, served, session) {}
+    : signals_(signals),
+      options_(options),
+      served_(served),
+      session_(session),
+      reloader_(options, served, session.kernel_cache()) {}
 
 void Supervisor::run() {
     manager_.ready(status());
@@ -46,7 +51,7 @@ void Supervisor::run() {
         std::array<pollfd, 3> sources{{{signals_.pending().get(), POLLIN, 0},
                                        {session_.finished().get(), POLLIN, 0},
                                        {reloader_.finished().get(), POLLIN, 0}}};
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_look() - Clock::now());
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_check() - Clock::now());
         const int timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000));
         if (::poll(sources.data(), sources.size(), timeout) < 0) continue;  // a signal that does not concern us
         const auto has = [&](std::size_t i) { return (sources[i].revents & POLLIN) != 0; };
@@ -57,36 +62,36 @@ void Supervisor::run() {
         if (has(0)) goes_on = obey_signal();
         if (has(2) && reloader_.end()) {
             manager_.ready(status());
-            next_tidy_ = Clock::now();
-            tidy_pause_ = shortest_tidy_pause;
+            next_forget_ = Clock::now();
+            forget_pause_ = shortest_forget_pause;
         }
-        let_go_of_old(Clock::now());
-        look_for_use(Clock::now());
-        tell_alive(Clock::now());
+        check_old_models(Clock::now());
+        check_use(Clock::now());
+        check_answering(Clock::now());
     }
     stop();
 }
 
-Supervisor::Clock::time_point Supervisor::next_look() const {
+Supervisor::Clock::time_point Supervisor::next_check() const {
     Clock::time_point next = Clock::time_point::max();
     if (manager_.watchdog_interval().count() != 0) next = std::min(next, next_alive_);
     if (options_.idle.count() != 0) next = std::min(next, next_use_);
-    return std::min({next, next_tidy_, Clock::now() + 1h});
+    return std::min({next, next_forget_, Clock::now() + 1h});
 }
 
 /// False if the mount is to end.
 bool Supervisor::obey_signal() {
     const Signals::Wish wish = signals_.take();
-    if (wish == Signals::Wish::look_again) {
+    if (wish == Signals::Wish::reload) {
         manager_.reloading();
-        reloader_.start();
-        if (!reloader_.is_under_way()) manager_.ready(status());
+        reloader_.reload();
+        if (!reloader_.is_busy()) manager_.ready(status());
     }
     return wish != Signals::Wish::end;
 }
 
-/// Unmounts what was not used for long enough and is not in use.
-void Supervisor::look_for_use(Clock::time_point now) {
+/// Unmounts if the mount was not used for long enough and is not in use.
+void Supervisor::check_use(Clock::time_point now) {
     if (options_.idle.count() == 0 || now < next_use_) return;
     next_use_ = now + std::clamp<Clock::duration>(options_.idle / 10, 100ms, 10s);
     const std::uint64_t uses = served_.stats.uses();
@@ -99,38 +104,39 @@ void Supervisor::look_for_use(Clock::time_point now) {
         spdlog::info("{}: unmounted, since nobody used it for {}", printable(options_.mountpoint),
                      counted(static_cast<std::uint64_t>(options_.idle.count()), "second"));
     } else {
-        last_use_ = now;  // a working folder, or another mount on it: a use, too
+        last_use_ = now;  // it is some process's working folder, or mounted over: a use, too
     }
 }
 
-/// As long as an old model is held, looks ever more rarely for what of it nobody uses any more.
-void Supervisor::let_go_of_old(Clock::time_point now) {
-    if (now < next_tidy_) return;
+/// While old models are held, makes the kernel forget what nobody uses of them, ever more rarely.
+void Supervisor::check_old_models(Clock::time_point now) {
+    if (now < next_forget_) return;
     if (served_.generations.size() == 1) {
-        ::malloc_trim(0);  // what the old ones took, and what was loaded and is not shown
-        next_tidy_ = Clock::time_point::max();
+        ::malloc_trim(0);  // what the old ones took, and what was loaded but is not shown
+        next_forget_ = Clock::time_point::max();
         return;
     }
-    reloader_.tidy();
-    next_tidy_ = now + tidy_pause_;
-    tidy_pause_ = std::min<Clock::duration>(tidy_pause_ * 2, longest_tidy_pause);
+    reloader_.forget_old_models();
+    next_forget_ = now + forget_pause_;
+    forget_pause_ = std::min<Clock::duration>(forget_pause_ * 2, longest_forget_pause);
 }
 
-void Supervisor::tell_alive(Clock::time_point now) {
+/// Tells a watchdog that requests are answered, if they are.
+void Supervisor::check_answering(Clock::time_point now) {
     if (manager_.watchdog_interval().count() == 0 || now < next_alive_) return;
     next_alive_ = now + manager_.watchdog_interval();
     if (session_.is_answering()) {
         manager_.alive();
     } else {
-        spdlog::warn("{}: no request was answered since the last look", printable(options_.mountpoint));
+        spdlog::warn("{}: no request was answered since the last check", printable(options_.mountpoint));
     }
 }
 
 void Supervisor::stop() {
     manager_.stopping();
     session_.stop();
-    if (!reloader_.is_under_way() || wait_for(reloader_.finished(), 3s)) return;
-    spdlog::warn("{}: the source's disk does not answer", printable(options_.source));
+    if (!reloader_.is_busy() || wait_for(reloader_.finished(), 3s)) return;
+    spdlog::warn("{}: unmounted though the source's disk does not answer", printable(options_.source));
     std::_Exit(static_cast<int>(ExitCode::ok));  // a thread that is stuck cannot be joined
 }
 
@@ -139,8 +145,7 @@ std::string Supervisor::status() const {
     const Model& model = generation->volume.model();
     const std::string failure = served_.last_failure.get();
     return fmt::format("{} of {} on {}{}", counted(model.tensors().size(), "tensor"), model.location(),
-                       options_.mountpoint,
-                       failure.empty() ? "" : "; the source as it is now is not taken up: " + failure);
+                       options_.mountpoint, failure.empty() ? "" : "; the last reload failed: " + failure);
 }
 
 }  // namespace tensorfs

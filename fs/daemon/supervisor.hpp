@@ -11,24 +11,24 @@
 
 namespace tensorfs {
 
-/// What a mount does besides answering: it obeys signals, follows its source, goes when nobody uses it, and
-/// tells the service manager that all is well.
+/// What a mount does besides answering: it obeys signals, reloads its source, ends when nobody uses it, and reports to
+/// the service manager.
 class Supervisor {
 public:
-    /// The session has started. All must outlive it.
+    /// REQUIRES: the session has started, and all arguments outlive this.
     Supervisor(Signals& signals, const MountOptions& options, Served& served, Session& session);
 
-    /// Returns when the mount is gone: unmounted by whoever may, by a signal, or because it was idle.
+    /// Returns when the mount is gone: unmounted by somebody, by a signal, or because it was idle.
     void run();
 
 private:
     using Clock = std::chrono::steady_clock;
 
-    [[nodiscard]] Clock::time_point next_look() const;
+    [[nodiscard]] Clock::time_point next_check() const;
     bool obey_signal();
-    void look_for_use(Clock::time_point now);
-    void tell_alive(Clock::time_point now);
-    void let_go_of_old(Clock::time_point now);
+    void check_use(Clock::time_point now);
+    void check_answering(Clock::time_point now);
+    void check_old_models(Clock::time_point now);
     void stop();
     [[nodiscard]] std::string status() const;
 
@@ -43,8 +43,8 @@ private:
     Clock::time_point next_use_ = Clock::now();
     Clock::time_point last_use_ = Clock::now();
     std::uint64_t uses_ = 0;  // at last_use_
-    Clock::time_point next_tidy_ = Clock::time_point::max();
-    Clock::duration tidy_pause_{};
+    Clock::time_point next_forget_ = Clock::time_point::max();
+    Clock::duration forget_pause_{};
 };
 
 }  // namespace tensorfs

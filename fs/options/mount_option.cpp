@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "core/base/escape.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 
 namespace tensorfs {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/base/escape.hpp"
 #include "fs/options/mount_option.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 
 namespace tensorfs {
 namespace {

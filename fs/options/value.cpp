@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/escape.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 
 namespace tensorfs {
 

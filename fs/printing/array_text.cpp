@@ -48,7 +48,7 @@ std::vector<std::string> words_of(Dtype dtype, const std::vector<Element>& eleme
             case Element::Type::natural: words.push_back(std::to_string(element.natural)); break;
             case Element::Type::real: words.push_back(real(element.real)); break;
             case Element::Type::complex: {
-                // The i stands behind the digits, and blanks to fill up behind it.
+                // The i follows the digits; blanks follow it up to the width.
                 std::string part = imaginary(element.imaginary);
                 const std::size_t blanks = part.size() - std::min(part.find_last_not_of(' ') + 1, part.size());
                 part = trimmed(part);

@@ -11,7 +11,7 @@
 
 namespace tensorfs {
 
-/// An element, as text is made of it.
+/// The value of an element, to be printed.
 struct Element {
     enum class Type : std::uint8_t { boolean, integer, natural, real, complex };
     Type type = Type::real;
@@ -24,12 +24,12 @@ struct Element {
 /// Elements of this type from their bytes. Narrow floats come widened: `bytes` are float32 then.
 std::vector<Element> elements_of(Dtype dtype, std::span<const std::byte> bytes);
 
-/// Some of a shape's places, in C order: where a dimension is long, only its ends.
+/// Which elements of an array are shown: of a long dimension, only its ends.
 struct Shown {
-    std::vector<std::vector<std::uint64_t>> places;  // by dimension, which indices
+    std::vector<std::vector<std::uint64_t>> places;  // by dimension, the indices shown
     bool is_shortened = false;
 
-    /// How many elements these are.
+    /// How many elements are shown.
     [[nodiscard]] std::uint64_t elements() const;
 };
 
@@ -37,9 +37,9 @@ struct Shown {
 /// of each dimension that has more than six.
 Shown shown_of(Shape shape);
 
-/// These elements as NumPy prints an array: brackets, "..." for what is left out, numbers of one width
-/// with as many digits as tell them from their neighbours of the same type, at most 8 behind the
-/// point, lines of 75 characters.
+/// The elements shown, as NumPy prints an array: brackets, "..." for what is left out, numbers of one width with as
+/// many digits as tell them from their neighbours of the same type, at most 8 after the point, and lines of 75
+/// characters.
 std::string array_text(Dtype dtype, Shape shape, const Shown& shown, const std::vector<Element>& elements);
 
 }  // namespace tensorfs

@@ -23,7 +23,7 @@ Decimal shortest(double value, const Digits& type) {
     const double above = std::ldexp(0.5, exponent - type.mantissa_bits);
     const bool is_power = std::ldexp(1.0, exponent) == value && exponent > type.smallest_exponent;
     const double below = is_power ? above / 2 : above;
-    // What is halfway to a neighbour is read as the even one of the two.
+    // A decimal halfway between two neighbours is read as the even one.
     const bool is_even = std::fmod(std::ldexp(value, type.mantissa_bits - exponent), 2) == 0;
     std::string text;
     for (int digits = 0; digits <= 16; ++digits) {
@@ -40,7 +40,7 @@ Decimal shortest(double value, const Digits& type) {
     return {digits, std::atoi(text.c_str() + e + 1) + 1};
 }
 
-/// A number cut where NumPy aligns it: what stands before the point, and behind.
+/// A number cut where NumPy aligns it: before and after the point.
 struct Parts {
     std::string before;
     std::string behind;
@@ -159,7 +159,7 @@ std::string RealFormat::operator()(double value) const {
         const Parts parts = positional(std::fabs(value), type_);
         return fmt::format("{:>{}}.{:<{}}", sign + parts.before, before_, parts.behind, behind_);
     }
-    // The column's digits are the value's own, also beyond those that tell it from its neighbours.
+    // The digits printed are the value's own, even beyond those that tell it from its neighbours.
     const std::string text = fmt::format("{:#.{}e}", std::fabs(value), behind_);
     const std::size_t e = text.find('e');
     return fmt::format("{:>{}}{}e{}{:0{}}", sign + text.substr(0, 1), before_, text.substr(1, e - 1), text[e + 1],

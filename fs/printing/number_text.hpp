@@ -8,8 +8,8 @@
 
 namespace tensorfs {
 
-// Real numbers as NumPy prints them: with as many digits as tell a value from its neighbours of the same
-// type, at most 8 behind the point in an array.
+// Real numbers as NumPy prints them: with as many digits as tell a value from its neighbours of the same type, in an
+// array at most 8 after the point.
 
 /// What tells a value of a type from its neighbours.
 struct Digits {
@@ -19,11 +19,11 @@ struct Digits {
 
 Digits digits_of(Dtype dtype);
 
-/// A number by itself, as Python prints one: with all digits that tell it from its neighbours. Whole
-/// numbers have ".0" behind them if `needs_point`.
+/// A number by itself, as Python prints it: with all digits that tell it from its neighbours. Whole numbers end in ".0"
+/// if `needs_point`.
 std::string scalar_text(double value, const Digits& type, bool needs_point);
 
-/// Prints real numbers of one column: all of them have the same width.
+/// Prints the real numbers of an array, all in the same width.
 class RealFormat {
 public:
     RealFormat(const std::vector<double>& values, Digits type);
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] std::string operator()(double value) const;
 
 private:
-    /// What stands behind the point.
+    /// Of all that follows the integer part.
     [[nodiscard]] std::size_t tail_width() const;
 
     Digits type_;

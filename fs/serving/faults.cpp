@@ -34,7 +34,7 @@ void Faults::log_once(const Shard& shard, const char* what) const noexcept {
     if (!seen_[static_cast<std::size_t>(&shard - shards_.data())].compare_exchange_strong(nothing, what)) return;
     try {
         spdlog::error("{}: {}: reading it gives input/output errors", printable(shard.path()), what);
-    } catch (...) {  // no memory for a line of log: the errno tells the reader
+    } catch (...) {  // no memory for a line of log: the reader has the errno
     }
 }
 

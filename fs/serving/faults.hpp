@@ -8,20 +8,20 @@
 
 namespace tensorfs {
 
-/// What has gone wrong with the shards since they were mounted: checks them before their bytes are
-/// served, and logs once a shard what happened to it. Any thread may ask.
+/// Checks shards before their bytes are served, remembers what has gone wrong with them since they were mounted, and
+/// logs the first fault of each. Thread-safe.
 class Faults {
 public:
     /// `shards` must outlive it and not move.
     explicit Faults(const std::vector<Shard>& shards)
         : shards_(shards), seen_(std::make_unique<std::atomic<const char*>[]>(shards.size())) {}
 
-    /// Whether a shard is as it was when mounted: 0, or EIO.
+    /// 0 if a shard is unchanged since it was mounted, else EIO.
     [[nodiscard]] int check(const Shard& shard) const noexcept;
-    /// A shard's bytes could not be brought into memory. Answers EIO.
+    /// Notes that a shard's bytes could not be read. Returns EIO.
     int unreadable(const Shard& shard) const noexcept;
 
-    /// A shard that gave errors, and what was first found to be wrong with it.
+    /// A shard that gave errors, and the first of them.
     struct Fault {
         const Shard* shard;
         const char* what;
@@ -33,7 +33,7 @@ private:
     void log_once(const Shard& shard, const char* what) const noexcept;
 
     const std::vector<Shard>& shards_;
-    std::unique_ptr<std::atomic<const char*>[]> seen_;  // by shard; null where all is well
+    std::unique_ptr<std::atomic<const char*>[]> seen_;  // by shard; null if it gave no error
 };
 
 }  // namespace tensorfs

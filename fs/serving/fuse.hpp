@@ -1,6 +1,6 @@
 #pragma once
 
-// libfuse's low-level interface, at the version that the whole program is written to.
+// libfuse's low-level interface, in the version that the whole program is written for.
 #ifndef FUSE_USE_VERSION
 #define FUSE_USE_VERSION 312
 #endif

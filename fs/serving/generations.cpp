@@ -11,14 +11,14 @@ std::shared_ptr<Generation> Generations::current() const {
 }
 
 std::shared_ptr<Generation> Generations::of(NodeId node) const {
-    return node.is_root() ? current() : numbered(node.generation);
+    return node.is_root() ? current() : tagged(node.generation);
 }
 
-std::shared_ptr<Generation> Generations::numbered(std::uint16_t number) const {
+std::shared_ptr<Generation> Generations::tagged(std::uint16_t tag) const {
     const std::shared_lock lock(mutex_);
-    // From the last on: nearly always it is the one that is shown.
+    // From the last on, since it is nearly always the current one.
     const auto found = std::find_if(held_.rbegin(), held_.rend(), [&](const std::shared_ptr<Generation>& generation) {
-        return generation->number() == number;
+        return generation->tag() == tag;
     });
     return found == held_.rend() ? nullptr : *found;
 }
@@ -41,7 +41,7 @@ std::size_t Generations::size() const {
 std::uint64_t Generations::free_serial(std::uint64_t wanted) const {
     const std::shared_lock lock(mutex_);
     const auto is_taken = [&](const std::shared_ptr<Generation>& generation) {
-        return generation->number() == wanted % NodeId::generations;
+        return generation->tag() == wanted % NodeId::generations;
     };
     while (std::any_of(held_.begin(), held_.end(), is_taken)) ++wanted;
     return wanted;
@@ -53,24 +53,24 @@ void Generations::show(std::shared_ptr<Generation> next) {
 }
 
 void Generations::sweep() {
-    std::vector<std::shared_ptr<Generation>> gone;  // ends outside of the lock, since that takes a while
+    std::vector<std::shared_ptr<Generation>> gone;  // freed after the lock, since that takes a while
     const std::unique_lock lock(mutex_);
-    gone.reserve(held_.size());  // nothing throws once they are in another order
+    gone.reserve(held_.size());  // so that nothing throws once held_ is reordered
     swept_ = held_.back()->serial();
-    const auto is_kept = [shown = held_.back().get()](const std::shared_ptr<Generation>& generation) {
-        return generation.get() == shown || generation->is_known();
+    const auto is_kept = [current = held_.back().get()](const std::shared_ptr<Generation>& generation) {
+        return generation.get() == current || generation->is_known_to_kernel();
     };
     const auto first_gone = std::stable_partition(held_.begin(), held_.end(), is_kept);
     gone.assign(std::make_move_iterator(first_gone), std::make_move_iterator(held_.end()));
     held_.erase(first_gone, held_.end());
 }
 
-void Generations::forget(NodeId node, std::uint64_t times) {
+void Generations::forget(NodeId node, std::uint64_t count) {
     if (node.is_root()) return;
     const std::shared_ptr<Generation> generation = of(node);
-    if (!generation || !generation->forgotten(times)) return;
+    if (!generation || !generation->drop_lookups(count)) return;
     const std::unique_lock lock(mutex_);
-    if (generation->serial() < swept_ && !generation->is_known()) std::erase(held_, generation);
+    if (generation->serial() < swept_ && !generation->is_known_to_kernel()) std::erase(held_, generation);
 }
 
 }  // namespace tensorfs

@@ -9,41 +9,39 @@
 
 namespace tensorfs {
 
-/// The models that a mount holds: the one it shows, and those before it of which the kernel still knows
-/// a node: an open file, a folder that a process is in. Each is let go when the kernel has forgotten the
-/// last of them. Any thread may use it.
+/// The generations that a mount holds: the current one, which its root shows, and old ones of which the kernel still
+/// knows a node, such as an open file or a process's working folder. An old one is freed when the kernel has forgotten
+/// its last node. Thread-safe. REQUIRES of all but show(): a generation was shown.
 class Generations {
 public:
-    /// Nothing may be asked before the first is shown.
     Generations() = default;
 
-    /// The model that is shown.
     [[nodiscard]] std::shared_ptr<Generation> current() const;
-    /// The model that a node id belongs to, kept as long as the pointer is held: for the root the one that
-    /// is shown. Null if there is none: a number from before, by way of an NFS handle.
+    /// The generation of a node id, which lives as long as the pointer is held; for the root, the current one. Null if
+    /// it was freed: an NFS handle can outlive what the kernel knows.
     [[nodiscard]] std::shared_ptr<Generation> of(NodeId node) const;
-    /// The model whose node ids carry that number; null if there is none.
-    [[nodiscard]] std::shared_ptr<Generation> numbered(std::uint16_t number) const;
-    /// Those that are not shown any more.
+    /// The generation held that has this tag, or null.
+    [[nodiscard]] std::shared_ptr<Generation> tagged(std::uint16_t tag) const;
+    /// All but the current one.
     [[nodiscard]] std::vector<std::shared_ptr<Generation>> old() const;
     [[nodiscard]] bool is_current(const Generation& generation) const;
     /// How many are held.
     [[nodiscard]] std::size_t size() const;
 
-    /// The first serial number from `wanted` on whose node ids no model that is held has.
+    /// The first serial number from `wanted` on whose tag no generation held has.
     [[nodiscard]] std::uint64_t free_serial(std::uint64_t wanted) const;
-    /// Shows another model from now on. Whoever asked for the root before may still be given the old one.
+    /// Makes `next` the current one. A request that resolved the root before may still be working on the old one.
     void show(std::shared_ptr<Generation> next);
-    /// Lets go of models that the kernel knows nothing of. To be called when no request is under way any
-    /// more that was made of the root before show(), and when the kernel has forgotten nodes.
+    /// Frees the old generations that the kernel does not know. Call it only after the requests that resolved the root
+    /// before show() have finished; it also lets forget() free old generations from then on.
     void sweep();
-    /// The kernel has forgotten a node as often as that.
-    void forget(NodeId node, std::uint64_t times);
+    /// The kernel has dropped so many lookups of a node.
+    void forget(NodeId node, std::uint64_t count);
 
 private:
     mutable std::shared_mutex mutex_;
-    std::vector<std::shared_ptr<Generation>> held_;  // the one that is shown is the last
-    std::uint64_t swept_ = 0;  // the serial number up to which, exclusively, old models may be let go
+    std::vector<std::shared_ptr<Generation>> held_;  // the current one is the last
+    std::uint64_t swept_ = 0;                        // forget() may free generations of lower serial numbers
 };
 
 }  // namespace tensorfs

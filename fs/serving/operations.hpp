@@ -4,13 +4,13 @@
 
 namespace tensorfs {
 
-/// The low-level FUSE callbacks. A session that uses them has a Served as its user data, which
-/// outlives it. Any number of requests may be under way at once.
+/// The low-level FUSE callbacks. A session that uses them has a Served as its user data, which must outlive it. Any
+/// number of requests may be under way at once.
 ///
-/// Nothing that the kernel is told ever changes while mounted, so it is told to keep all of it:
-/// entries (also that there are none), attributes, listings and pages. That is also why there is no
-/// OPEN and OPENDIR: answering ENOSYS once spares these round trips for good. (With cache=direct
-/// there is an OPEN, since it is what says that pages are not to be kept.)
+/// What the kernel is told stays true until a reload, which makes it forget (model_switch.hpp), so it may cache all of
+/// it for ever: entries, also that there are none; attributes; listings; pages. For the same reason OPEN and OPENDIR
+/// are answered with ENOSYS once, after which the kernel spares these round trips. (With cache=direct there is an OPEN,
+/// since its reply is what forbids caching pages; with idle= there are both, to count what is open.)
 const fuse_lowlevel_ops& operations();
 
 }  // namespace tensorfs

@@ -7,22 +7,22 @@
 #include <utility>
 
 #include "fs/options/options.hpp"
-#include "fs/serving/denied.hpp"
 #include "fs/serving/generations.hpp"
-#include "fs/serving/stats_text.hpp"
+#include "fs/serving/negative_names.hpp"
+#include "fs/statistics/measured_text.hpp"
 #include "fs/statistics/stats.hpp"
 #include "fs/volume/stat.hpp"
 
 namespace tensorfs {
 
-/// Why the source could not be taken up again when it was looked at last. Any thread may use it.
+/// Why the last reload failed. Thread-safe.
 class LastFailure {
 public:
     void set(std::string why) {
         const std::lock_guard lock(mutex_);
         why_ = std::move(why);
     }
-    /// Empty if all was well.
+    /// Empty if it did not fail.
     [[nodiscard]] std::string get() const {
         const std::lock_guard lock(mutex_);
         return why_;
@@ -33,23 +33,26 @@ private:
     std::string why_;
 };
 
-/// What the callbacks answer from: the session's user data.
+/// What the callbacks answer from: the FUSE session's user data. Any thread may use it.
 struct Served {
-    explicit Served(const MountOptions& how)
-        : owner(how.owner), cache(how.cache), is_baseline(how.is_baseline), counts_opens(how.idle.count() != 0) {}
+    explicit Served(const MountOptions& options)
+        : owner(options.owner),
+          cache(options.cache),
+          is_baseline(options.is_baseline),
+          counts_opens(options.idle.count() != 0) {}
 
     const Owner owner;
     const Cache cache;
     const bool is_baseline;
-    const bool counts_opens;  // the kernel is to say what is opened and closed
+    const bool counts_opens;  // so the kernel must send OPEN and RELEASE
 
     Generations generations;
-    Denied denied;  // names in the root, by whichever model
+    NegativeNames negative_names;  // of any generation's root
     Stats stats;
-    StatsText stats_text;
-    std::atomic<bool> is_forgetting_root{false};  // which waits for each listing of it that is under way
-    std::atomic<std::int64_t> open_files{0};      // and folders, where that is counted
-    std::atomic<std::uint64_t> reloads{0};        // the source was taken up again
+    MeasuredText stats_text;                      // as user.tensorfs.stats was measured
+    std::atomic<bool> is_forgetting_root{false};  // the kernel is told to, which waits for each listing of the root
+    std::atomic<std::int64_t> open_files{0};      // files and folders, if counts_opens
+    std::atomic<std::uint64_t> reloads{0};        // that brought another model
     std::atomic<std::uint64_t> failed_reloads{0};
     LastFailure last_failure;
 };

@@ -7,7 +7,6 @@
 
 #include "core/base/escape.hpp"
 #include "core/base/json_text.hpp"
-#include "fs/serving/served.hpp"
 #include "fs/statistics/memory.hpp"
 
 namespace tensorfs {
@@ -18,7 +17,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_tensors = 10;
 constexpr std::size_t most_faults = 10;
 
-/// A text of at most so many bytes: an attribute holds 64 KiB, and a tensor's name can be longer than that.
+/// The text cut to at most `longest` bytes: an attribute holds 64 KiB, and one tensor's name can be longer than that.
 std::string shortened(std::string_view text, std::size_t longest = 255) {
     constexpr std::string_view mark = "…";
     if (text.size() <= longest) return std::string(text);
@@ -51,32 +50,21 @@ Json faults(const Generation& generation) {
 
 }  // namespace
 
-std::string StatsText::make(const Served& from) {
-    const std::shared_ptr<const Generation> generation = from.generations.current();
-    Json all = from.stats.json();
+std::string stats_text(const Served& served) {
+    const std::shared_ptr<const Generation> generation = served.generations.current();
+    Json all = served.stats.json();
     all["busiest_tensors"] = busiest(*generation);
     all["faults"] = faults(*generation);
     if (const std::optional<Memory> memory = memory_in_use()) {
         all["memory"] = {{"own", memory->own}, {"mapped", memory->mapped}, {"peak", memory->peak}};
     }
-    all["models"] = {{"reloads", from.reloads.load()},
-                     {"failed_reloads", from.failed_reloads.load()},
-                     {"last_failure", shortened(from.last_failure.get(), 1000)},
-                     {"held", from.generations.size()},
+    all["models"] = {{"reloads", served.reloads.load()},
+                     {"failed_reloads", served.failed_reloads.load()},
+                     {"last_failure", shortened(served.last_failure.get(), 1000)},
+                     {"held", served.generations.size()},
                      {"problems", generation->volume.model().problems().size()}};
     all["pid"] = ::getpid();
     return json_text(all);
-}
-
-std::string StatsText::to_fit(const Served& from, std::size_t size) const {
-    std::string now = make(from);
-    const std::lock_guard lock(mutex_);
-    if (size == 0) {
-        measured_ = now;
-    } else if (now.size() > size && !measured_.empty() && measured_.size() <= size) {
-        return measured_;
-    }
-    return now;
 }
 
 }  // namespace tensorfs

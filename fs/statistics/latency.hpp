@@ -7,21 +7,20 @@
 
 namespace tensorfs {
 
-/// How long requests took, as a histogram whose buckets are at most an eighth of their value wide. Any
-/// thread may count and ask.
+/// A histogram of how long requests took, whose buckets are at most an eighth of their value wide. Thread-safe.
 class Latency {
 public:
     void count(std::chrono::nanoseconds time) noexcept;
 
     /// How many were counted.
     [[nodiscard]] std::uint64_t total() const noexcept;
-    /// The time within which a share of them was done, of 0 to 1: not less than it was, and at most an
-    /// eighth more. 0 where nothing was counted.
+    /// The time within which a share of them, 0 to 1, was done: exact, or up to an eighth too long. 0 if nothing was
+    /// counted.
     [[nodiscard]] std::chrono::nanoseconds percentile(double share) const noexcept;
     [[nodiscard]] std::chrono::nanoseconds longest() const noexcept;
 
 private:
-    // Below 8 ns a bucket a nanosecond, then eight for each power of two up to 2^63.
+    // One bucket a nanosecond up to 8 ns, then eight for each power of two up to 2^63.
     static constexpr unsigned sub_bits = 3;
     static constexpr std::size_t buckets = (64 - sub_bits) << sub_bits;
 

@@ -5,14 +5,14 @@
 
 namespace tensorfs {
 
-/// What this process takes of the system's memory, in bytes.
+/// This process's resident memory, in bytes.
 struct Memory {
-    std::uint64_t own;     // its own: nobody else can have it
-    std::uint64_t mapped;  // of files, such as the shards: in the page cache for all
-    std::uint64_t peak;    // the most of both that there was at once
+    std::uint64_t own;     // private to it
+    std::uint64_t mapped;  // of files, such as the shards; in the page cache, so shared with all
+    std::uint64_t peak;    // the highest that both together have been
 };
 
-/// As the kernel tells it (proc(5)); nothing where it does not.
+/// From proc(5); nothing if the kernel does not say.
 std::optional<Memory> memory_in_use();
 
 }  // namespace tensorfs

@@ -12,34 +12,33 @@
 
 namespace tensorfs {
 
-/// What the kernel asks for, as counted in the statistics.
+/// The kinds of requests that the statistics count.
 enum class Request : std::uint8_t { lookup, getattr, open, opendir, readdir, read, getxattr, listxattr, statfs };
 inline constexpr std::size_t request_kinds = 9;
 
-/// Counters of a mount, since it was mounted. Any thread may count and read.
+/// Counters of a mount since it was mounted, through all reloads. Thread-safe.
 class Stats {
 public:
     void count(Request request) noexcept {
         requests_[static_cast<std::size_t>(request)].fetch_add(1, std::memory_order_relaxed);
     }
-    /// A request was answered with so many bytes.
+    /// A reply to a request had so many bytes.
     void count_bytes(Request request, std::uint64_t bytes) noexcept {
         bytes_[static_cast<std::size_t>(request)].fetch_add(bytes, std::memory_order_relaxed);
     }
-    /// A READ of a file in that view was.
+    /// A reply to a READ of a file in that view had.
     void count_bytes(View view, std::uint64_t bytes) noexcept {
         count_bytes(Request::read, bytes);
         bytes_in_[static_cast<std::size_t>(view)].fetch_add(bytes, std::memory_order_relaxed);
     }
-    /// A request was answered with EIO, ENOMEM or the like: not with what merely is not there.
+    /// A request failed, with EIO, ENOMEM or the like. That something does not exist is no failure.
     void count_error() noexcept { errors_.fetch_add(1, std::memory_order_relaxed); }
-    /// An attribute of the root was asked for, such as these counters: what who watches the mount does.
+    /// An attribute of the root was asked for, as by somebody who only watches these counters.
     void count_look() noexcept { looks_.fetch_add(1, std::memory_order_relaxed); }
 
-    /// How long READs take that are answered, from their arrival to their answer.
+    /// How long READs take that are answered, from arrival to reply.
     [[nodiscard]] Latency& read_latency() noexcept { return read_latency_; }
-    /// Requests that somebody uses the mount by: all, but those of who only watches it (df and `tensorfs
-    /// info`).
+    /// Requests that count as use of the mount: all but those of df and `tensorfs info`, which only watch it.
     [[nodiscard]] std::uint64_t uses() const noexcept;
 
     /// `uptime_seconds`, `requests` and `bytes` by kind, `bytes_read` by view, `errors` and

@@ -5,9 +5,9 @@ namespace tensorfs {
 /// How the program ends. Documented in README.md; scripts rely on the numbers.
 enum class ExitCode : int {
     ok = 0,
-    bad = 1,           // verify: a source is not good; diff: something differs
+    bad = 1,           // verify: a source has problems; diff: something differs
     usage = 2,         // the command line is wrong
-    no_source = 3,     // nothing is there, or nothing that is read as a model, or no such tensor
+    no_source = 3,     // nothing is there, or no model, or no such tensor
     bad_source = 4,    // the model is damaged or incomplete
     unreadable = 5,    // the system refused to read the source
     mountpoint = 6,    // the mount point cannot be mounted on

@@ -63,8 +63,8 @@ int priority_of(spdlog::level::level_enum level) {
     return level == spdlog::level::info ? LOG_INFO : LOG_DEBUG;
 }
 
-/// Standard error, which may be a pipe that nobody reads or a terminal that is held with Ctrl-S: a line that it does
-/// not take soon is left out, since who answers requests and who obeys signals would wait there for ever.
+/// Standard error, which may be a pipe that nobody reads or a terminal held with Ctrl-S. A line that it does not take
+/// soon is left out: workers, or the thread that obeys signals, would wait for ever.
 class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
 public:
     /// With priorities, a line begins with its level as the journal reads it (sd-daemon(3)): "<3>" and so on.
@@ -86,7 +86,7 @@ private:
         return (with_priorities_ ? "" : "tensorfs: warning: ") + std::to_string(lost_) + " lines were left out here\n";
     }
 
-    /// Once it did not take a line in time, no line waits until it takes one.
+    /// Once it has not taken a line in time, no line waits until it takes one.
     [[nodiscard]] bool can_write() const {
         constexpr int longest = 100;  // milliseconds
         pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
@@ -95,17 +95,17 @@ private:
     [[nodiscard]] bool write(std::string_view text) const {
         while (!text.empty()) {
             if (!can_write()) return false;
-            // A pipe that takes anything takes as much as this at once.
+            // A pipe that takes anything takes this much at once.
             const ssize_t written = ::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
             if (written < 0 && errno == EINTR) continue;
-            if (written <= 0) return errno != EAGAIN;  // nobody is there: that is not to be told later
+            if (written <= 0) return errno != EAGAIN;  // nobody is there to be told later
             text.remove_prefix(static_cast<std::size_t>(written));
         }
         return true;
     }
 
     bool with_priorities_;
-    std::uint64_t lost_ = 0;  // lines since one was taken
+    std::uint64_t lost_ = 0;  // lines since the last one taken
 };
 
 /// Whether standard error leads to the journal: JOURNAL_STREAM names its device and inode (systemd.exec(5)).
@@ -119,7 +119,7 @@ bool is_journal() {
 }  // namespace
 
 void log_to_terminal(LogLevel level) {
-    const bool to_journal = is_journal();  // which names the program itself, and keeps the levels apart
+    const bool to_journal = is_journal();  // which adds the program's name, and takes levels apart
     install(std::make_shared<StderrSink>(to_journal), to_journal ? "%v" : "tensorfs: %l: %v", level);
 }
 

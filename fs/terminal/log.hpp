@@ -6,15 +6,13 @@
 
 namespace tensorfs {
 
-// Logging goes through spdlog's default logger: spdlog::info("…"), from any thread. One line an
-// event; text from a source passes through printable() first; no tensor's content.
+// Logging goes through spdlog's default logger: spdlog::info("…"), from any thread. One line an event; text from a
+// source passes through printable() first; a tensor's values are never logged. libfuse logs the same way.
 
-// libfuse's own messages come the same way.
-
-/// Logs to standard error, as "tensorfs: LEVEL: TEXT"; where it leads to the journal, as that asks for levels.
+/// Logs to standard error as "tensorfs: LEVEL: TEXT"; or, if that is the journal, as "<PRIORITY>TEXT".
 void log_to_terminal(LogLevel level);
 
-/// Logs to syslog (and so to the journal), as facility daemon.
+/// Logs to syslog, and so to the journal, with facility daemon.
 void log_to_syslog(LogLevel level);
 
 }  // namespace tensorfs

@@ -4,7 +4,7 @@
 
 namespace tensorfs {
 
-/// From what importance on an event is logged.
+/// The least important events that are logged.
 enum class LogLevel : std::uint8_t { error, warning, info, debug };
 
 }  // namespace tensorfs

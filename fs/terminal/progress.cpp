@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/quantity_text.hpp"
 
 namespace tensorfs {
 namespace {

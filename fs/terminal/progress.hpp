@@ -8,20 +8,20 @@
 
 namespace tensorfs {
 
-/// Tells on standard error how far a long piece of work is: bytes done, rate and time left. On a
-/// terminal it is a bar that moves, else a line every few seconds; work that is done in a moment says
-/// nothing. Any thread may add. (Debian has no library for it.)
+/// Shows on standard error how far a long piece of work is: bytes done, rate and time left. On a terminal it is a bar
+/// that moves, elsewhere a line every few seconds; work that is done in a moment shows nothing. Any thread may add.
+/// (Debian has no library for it.)
 class Progress {
 public:
-    /// `what` is a word for what is done, such as "warm"; `total` is in bytes.
+    /// `what` names the work, such as "warm"; `total` is in bytes.
     Progress(std::string what, std::uint64_t total);
     ~Progress() { finish(); }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// So many bytes more are done.
+    /// So many more bytes are done.
     void add(std::uint64_t nbytes) noexcept;
-    /// Takes the bar away, so that something else can be printed. REQUIRES: nobody adds any more.
+    /// Removes the bar, so that something else can be printed. REQUIRES: no thread adds any more.
     void finish() noexcept;
     [[nodiscard]] std::uint64_t done() const noexcept { return done_.load(std::memory_order_relaxed); }
     /// Since it began.
@@ -42,8 +42,7 @@ private:
     bool is_shown_ = false;
 };
 
-/// How far it is, as one line: "45 %, 1.2 GB of 2.7 GB, 600.0 MB/s, 0:02 left". Without a rate and
-/// what is left where no time has passed.
+/// Progress as a line: "45 %, 1.2 GB of 2.7 GB, 600.0 MB/s, 0:02 left". If no time has passed, without the last two.
 std::string progress_line(std::uint64_t done, std::uint64_t total, std::chrono::duration<double> elapsed);
 
 /// "1:02:03" or "0:07".

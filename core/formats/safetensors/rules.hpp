@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/formats/safetensors/entries.hpp"
-#include "core/formats/safetensors/safetensors.hpp"
+#include "core/formats/header.hpp"
 
 namespace tensorfs::safetensors {
 

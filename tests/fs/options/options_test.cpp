@@ -3,7 +3,7 @@
 #include <set>
 
 #include "fs/options/mount_option.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 #include "tests/support/expect.hpp"
 
 using namespace tensorfs;

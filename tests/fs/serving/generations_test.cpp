@@ -71,11 +71,11 @@ TEST_CASE("the root is of the model that is shown, other nodes of their own, and
     CHECK(generations.size() == 1);
 }
 
-TEST_CASE("an old model is let go when the kernel has forgotten as often as it was told") {
+TEST_CASE("an old model is freed when the kernel has dropped as many lookups as it counted") {
     const Maker maker;
     Generations generations;
     generations.show(maker.make(0));
-    generations.current()->learned(3);
+    generations.current()->add_lookups(3);
     generations.show(maker.make(1));
     generations.sweep();
     CHECK(generations.size() == 2);
@@ -91,7 +91,7 @@ TEST_CASE("the model that is shown stays, whatever the kernel forgets") {
     const Maker maker;
     Generations generations;
     generations.show(maker.make(0));
-    generations.current()->learned(1);
+    generations.current()->add_lookups(1);
     generations.forget(node(0), 1);
     generations.forget({}, 5);  // the root is no model's own
     generations.sweep();
@@ -103,18 +103,18 @@ TEST_CASE("until requests made of the root before are answered, a model of which
     Generations generations;
     generations.show(maker.make(0));
     const auto asked = generations.of({});  // a lookup in the root is under way
-    asked->learned(1);
+    asked->add_lookups(1);
     generations.show(maker.make(1));
     generations.forget(node(0), 1);  // another node of it
     CHECK(generations.of(node(0)) == asked);
-    asked->learned(1);  // now it is answered
+    asked->add_lookups(1);  // now it is answered
     generations.sweep();
     CHECK(generations.of(node(0)) == asked);
     generations.forget(node(0), 1);
     CHECK(generations.of(node(0)) == nullptr);
 }
 
-TEST_CASE("whoever serves from a model keeps it, also when it was let go") {
+TEST_CASE("whoever serves from a model keeps it, also when it is no longer held") {
     const Maker maker;
     Generations generations;
     generations.show(maker.make(0));
@@ -129,7 +129,7 @@ TEST_CASE("where numbers begin anew, one that is still held is passed over") {
     const Maker maker;
     Generations generations;
     generations.show(maker.make(0));
-    generations.current()->learned(1);
+    generations.current()->add_lookups(1);
     generations.show(maker.make(NodeId::generations - 1));
     generations.sweep();
     CHECK(generations.free_serial(NodeId::generations) == NodeId::generations + 1);  // node ids of 0 are in use

@@ -1,4 +1,6 @@
 #include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
+#include "fs/terminal/quantity_text.hpp"
 
 #include "tests/support/catch.hpp"
 

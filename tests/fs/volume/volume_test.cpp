@@ -6,7 +6,7 @@
 #include "core/formats/safetensors/safetensors.hpp"
 #include "core/views/npy.hpp"
 #include "core/views/views.hpp"
-#include "fs/serving/listing.hpp"
+#include "fs/serving/entry_param.hpp"
 #include "tests/support/contents.hpp"
 #include "tests/support/expect.hpp"
 #include "tests/support/support.hpp"

@@ -151,7 +151,7 @@ TEST_CASE("info of a mount whose daemon was killed says so, and what to do") {
                           "again, or clear it with `fusermount3 -uz " + mount.path() + "`)\n");
 }
 
-TEST_CASE("info says why a source was not taken up again, and what a partial mount left out") {
+TEST_CASE("info says why the last reload failed, and what a partial mount left out") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const TemporaryFolder folder;
     const std::string bad = folder / "b.safetensors";
@@ -166,7 +166,7 @@ TEST_CASE("info says why a source was not taken up again, and what a partial mou
     REQUIRE(eventually([&] { return models().at("failed_reloads") == 1; }));
     const std::string why_not = "b.safetensors: HeaderTooSmall: ";
     CHECK(models().at("last_failure").get<std::string>().find(why_not) != std::string::npos);
-    CHECK(info({mount.path()}).out.find("\n  the source as it is now is not taken up: " + bad + ": HeaderTooSmall: ") !=
+    CHECK(info({mount.path()}).out.find("\n  the last reload failed: " + bad + ": HeaderTooSmall: ") !=
           std::string::npos);
     write_file(bad, safetensors_file({{"b", "U8", {4}, "abcd"}}));
     mount.daemon().signal(SIGHUP);

@@ -260,7 +260,7 @@ TEST_CASE("mounting over files says that they are hidden") {
     const Adopter adopter;
     const Result result = run({program(), model.path(), at.path()});
     CHECK(result.code == 0);
-    CHECK(result.err.find("it is not empty; what is in it is hidden") != std::string::npos);
+    CHECK(result.err.find("not empty; what is in it is hidden") != std::string::npos);
     CHECK(unmount(at.path()));
     CHECK(read_file(at / "precious") == "x");
 }

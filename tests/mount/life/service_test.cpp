@@ -153,11 +153,11 @@ TEST_CASE("a reload is announced, and its end, whether it went well or not") {
     write_file(model, "junk");
     mount.daemon.signal(SIGHUP);
     static_cast<void>(manager.wait_for("RELOADING=1"));
-    CHECK(manager.wait_for("READY=1").find("; the source as it is now is not taken up: ") != std::string::npos);
+    CHECK(manager.wait_for("READY=1").find("; the last reload failed: ") != std::string::npos);
 
     write_model(folder, "third");
     mount.daemon.signal(SIGHUP);
-    CHECK(manager.wait_for("READY=1").find("not taken up") == std::string::npos);
+    CHECK(manager.wait_for("READY=1").find("failed") == std::string::npos);
     mount.end();
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("SIGTERM ends a mount whose threads hang while the kernel is told of a
     CHECK_FALSE(at.is_mounted());
 }
 
-TEST_CASE("each SIGHUP is announced, also while the source is being looked at") {
+TEST_CASE("each SIGHUP is announced, also during a reload") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const HangingModel model;
     const NotifySocket manager;
@@ -370,13 +370,13 @@ TEST_CASE("standard error that nobody reads keeps neither readers nor signals wa
     Child daemon({"sh", "-c", R"(exec "$0" -f "$1" "$2" 2>"$3")", program(), model, at.path(), fifo});
     REQUIRE(eventually([&] { return answers(at); }));
     for (int i = 0; i < 2; ++i) {
-        daemon.signal(SIGHUP);  // "it is as it was"
+        daemon.signal(SIGHUP);  // ": unchanged"
         std::this_thread::sleep_for(300ms);
     }
     CHECK(drain().find("tensorfs") == std::string::npos);
     daemon.signal(SIGHUP);
     std::string told;
-    CHECK(eventually([&] { return (told += drain()).find("it is as it was") != std::string::npos; }, 10s));
+    CHECK(eventually([&] { return (told += drain()).find(": unchanged") != std::string::npos; }, 10s));
     CHECK(told.find("lines were left out here\n") != std::string::npos);
     fill();
     daemon.signal(SIGTERM);

@@ -57,7 +57,7 @@ TEST_CASE("what is open when the model changes stays the old one, to the last by
     CHECK(eventually([&] { return models_held(mount) == 1; }));
 }
 
-TEST_CASE("an old model is held as long as the kernel knows of it, and let go then") {
+TEST_CASE("an old model is held as long as the kernel knows of it, and freed then") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const Versions versions;
     Mounted mount(versions.source());

@@ -149,7 +149,7 @@ TEST_CASE("a name that was looked for in vain is seen in the model that has it, 
     CHECK(std::filesystem::exists(mount / "only3"));
 }
 
-TEST_CASE("a large root is taken up again while many list it") {
+TEST_CASE("a large root is reloaded while many list it") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const TemporaryFolder folder;
     const auto write = [&](const std::string& text) {

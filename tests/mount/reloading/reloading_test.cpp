@@ -40,7 +40,7 @@ TEST_CASE("a source that has become bad leaves the old model, and the log says w
     const std::string log = mount.daemon().errors();
     INFO(log);
     CHECK(log.find("model.safetensors: MetadataIncompleteBuffer: ") != std::string::npos);
-    CHECK(log.find("not taken up; the mount stays as it was\n") != std::string::npos);
+    CHECK(log.find("not reloaded; the mount stays as it was\n") != std::string::npos);
 
     std::filesystem::remove(versions.source());
     reload(mount, "failed_reloads");
@@ -61,7 +61,7 @@ TEST_CASE("a source that is as it was leaves all that is cached") {
     struct stat before {};
     REQUIRE(::stat((mount / "common").c_str(), &before) == 0);
     mount.daemon().signal(SIGHUP);
-    CHECK(eventually([&] { return mount.daemon().errors().find("it is as it was\n") != std::string::npos; }));
+    CHECK(eventually([&] { return mount.daemon().errors().find(": unchanged\n") != std::string::npos; }));
     CHECK(stats_of(mount).at("models").at("reloads") == 0);
     struct stat after {};
     REQUIRE(::stat((mount / "common").c_str(), &after) == 0);
@@ -135,7 +135,7 @@ TEST_CASE("a Hub id is looked up anew: its main has moved on") {
     CHECK(daemon.wait().code == 0);
 }
 
-TEST_CASE("root's daemon takes up again what only its owner may read") {
+TEST_CASE("root's daemon reloads what only its owner may read") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     if (::geteuid() != 0) SKIP_TEST("this is not root");
     const Versions versions;

@@ -44,7 +44,7 @@ TEST_CASE("info of another user's mount says who may look") {
     const Result result = user.run_script("./tensorfs info '" + mount.path() + "'");
     CHECK(result.code == 6);
     CHECK(result.err ==
-          "tensorfs: " + mount.path() + ": Permission denied (without allow_other, only who mounted it may look)\n");
+          "tensorfs: " + mount.path() + ": Permission denied (without allow_other, only the user who mounted it may look)\n");
 }
 
 TEST_CASE("an ordinary user's mount goes with its daemon, also with a file open") {

@@ -1,9 +1,9 @@
-#include "fs/printing/selection.hpp"
+#include "fs/printing/slicing.hpp"
 
 #include <array>
 #include <random>
 
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace tensorfs;
@@ -13,9 +13,9 @@ namespace {
 using Dims = std::vector<std::uint64_t>;
 
 /// The numbers of the elements that are selected, in order.
-Dims elements_of(const Selection& selection) {
+Dims elements_of(const Slicing& selection) {
     Dims elements;
-    selection.visit_runs([&](const Selection::Run& run) {
+    selection.visit_runs([&](const Slicing::Run& run) {
         for (std::uint64_t i = 0; i < run.count; i += run.step) elements.push_back(run.first + i);
     });
     return elements;
@@ -23,7 +23,7 @@ Dims elements_of(const Selection& selection) {
 
 std::string refusal(const Dims& shape, std::string_view text) {
     try {
-        const Selection selection(shape, text);
+        const Slicing selection(shape, text);
     } catch (const Failure& e) {
         CHECK(e.code() == ExitCode::usage);
         return e.what();
@@ -35,19 +35,19 @@ std::string refusal(const Dims& shape, std::string_view text) {
 
 TEST_CASE("without a text all of a tensor is selected, in one run") {
     const Dims shape{2, 3, 4};
-    const Selection selection{Shape(shape)};
+    const Slicing selection{Shape(shape)};
     CHECK(selection.is_all());
     CHECK(selection.shape() == shape);
     CHECK(elements_of(selection).size() == 24);
     int runs = 0;
-    selection.visit_runs([&](const Selection::Run&) { ++runs; });
+    selection.visit_runs([&](const Slicing::Run&) { ++runs; });
     CHECK(runs == 1);
-    CHECK(elements_of(Selection(Shape())) == Dims{0});
+    CHECK(elements_of(Slicing(Shape())) == Dims{0});
 }
 
 TEST_CASE("slices and indices select as NumPy's do") {
     const Dims shape{4, 5};
-    const auto selected = [&](std::string_view text) { return Selection(shape, text); };
+    const auto selected = [&](std::string_view text) { return Slicing(shape, text); };
     CHECK(selected("1").shape() == Dims{5});
     CHECK(elements_of(selected("1")) == Dims{5, 6, 7, 8, 9});
     CHECK(elements_of(selected("-1,-2")) == Dims{18});
@@ -107,6 +107,6 @@ TEST_CASE("the runs of any selection are its elements, one by one and in order")
             expected = next;
         }
         INFO(text);
-        REQUIRE(elements_of(Selection(shape, text)) == expected);
+        REQUIRE(elements_of(Slicing(shape, text)) == expected);
     }
 }

@@ -1,4 +1,4 @@
-#include "fs/serving/busy.hpp"
+#include "fs/statistics/busy.hpp"
 
 #include <sys/mman.h>
 

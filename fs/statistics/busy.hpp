@@ -7,7 +7,7 @@
 
 namespace tensorfs {
 
-/// How much is read of each tensor of a model. Any thread may count and ask.
+/// Counts how much is read of each tensor of a model. Thread-safe.
 class Busy {
 public:
     /// Throws std::bad_alloc.
@@ -17,11 +17,11 @@ public:
     void count(std::size_t tensor, std::uint64_t nbytes) noexcept;
 
     struct Reads {
-        std::size_t tensor;      // position in the model's tensors
+        std::size_t tensor;      // index in Model::tensors()
         std::uint64_t requests;  // READs
-        std::uint64_t nbytes;    // what they were answered with
+        std::uint64_t nbytes;    // bytes that they were answered with
     };
-    /// The `most` tensors of which most bytes were read, those with most first. Throws std::bad_alloc.
+    /// The up to `most` tensors of which most bytes were read, in descending order. Throws std::bad_alloc.
     [[nodiscard]] std::vector<Reads> busiest(std::size_t most) const;
 
 private:
@@ -29,7 +29,7 @@ private:
         std::uint64_t requests;
         std::uint64_t nbytes;
     };
-    /// Gives pages back to the system, from where they came: what is never counted takes no memory.
+    /// The counts are pages of their own from the system: those never touched take no memory.
     struct Unmap {
         std::size_t nbytes;
         void operator()(Count* pages) const noexcept;

@@ -1,16 +1,16 @@
-#include "fs/printing/select.hpp"
+#include "fs/printing/patterns.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
 
 #include "core/base/escape.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 
 namespace tensorfs {
 
 bool Patterns::select(std::string_view full_name) {
     if (patterns_.empty()) return true;
-    // A name with a NUL in it is matched up to there: no pattern that can be typed holds one.
+    // A name that holds NUL is matched up to there: no pattern that can be typed holds one.
     const std::string name(full_name);
     bool is_selected = false;
     for (std::size_t p = 0; p < patterns_.size(); ++p) {

@@ -9,15 +9,15 @@
 
 namespace tensorfs {
 
-/// Shell patterns (`*`, `?`, `[…]`, where `*` stands for dots and slashes, too) that select tensors by
-/// their full names, and which of them have selected any.
+/// Shell patterns that select tensors by full name: `*`, which matches dots and slashes too, `?` and `[…]`. Remembers
+/// which of them have matched.
 class Patterns {
 public:
     explicit Patterns(const std::vector<std::string>& patterns) : patterns_(patterns), has_match_(patterns.size()) {}
 
-    /// Whether some pattern matches, or there is none.
+    /// Whether a pattern matches, or there are none.
     [[nodiscard]] bool select(std::string_view full_name);
-    /// Throws Failure (no_source) for a pattern that has matched nothing.
+    /// Throws Failure (no_source) if a pattern has matched nothing.
     void check_all_matched() const;
 
 private:
@@ -25,8 +25,8 @@ private:
     std::vector<bool> has_match_;
 };
 
-/// Positions in Model::tensors(), in data order, of those that some pattern matches; all of them
-/// where there is no pattern. Throws Failure (no_source) for a pattern that matches none.
+/// Indices in Model::tensors(), in data order, of those that a pattern matches; of all, if there are no patterns.
+/// Throws Failure (no_source) if a pattern matches nothing.
 std::vector<std::uint32_t> select_tensors(const Model& model, const std::vector<std::string>& patterns);
 
 }  // namespace tensorfs

@@ -8,29 +8,26 @@
 
 namespace tensorfs {
 
-/// A part of a tensor, as NumPy's basic slicing selects it: of each dimension an index, or every
-/// step-th from a first one on.
-class Selection {
+/// A part of a tensor, as NumPy's basic slicing selects it: of each dimension an index, or a range with a step.
+class Slicing {
 public:
-    /// All of a tensor of that shape.
-    explicit Selection(Shape shape);
-    /// What a text such as "0:4,:,-1,::2" selects: an integer or START:STOP:STEP for each dimension from
-    /// the outermost on, parts of which may be left out; an integer leaves its dimension out of the
-    /// result; negative numbers count from the end; dimensions without a word are taken whole. Throws
-    /// Failure (usage): not such a text, an index out of range, too many dimensions, a step below 1.
-    Selection(Shape shape, std::string_view text);
+    /// The whole of a tensor of that shape.
+    explicit Slicing(Shape shape);
+    /// What a text such as "0:4,:,-1,::2" selects: from the outermost dimension on, each an index or START:STOP:STEP,
+    /// parts of which may be omitted. An index removes its dimension from the result; negative numbers count from the
+    /// end; dimensions not named are taken whole. Throws Failure (usage) for any other text, an index out of range, too
+    /// many dimensions, or a step below 1.
+    Slicing(Shape shape, std::string_view text);
 
     /// The result's shape.
     [[nodiscard]] const std::vector<std::uint64_t>& shape() const { return shape_; }
     [[nodiscard]] std::uint64_t elements() const;
     [[nodiscard]] bool is_all() const { return is_all_; }
 
-    /// Which element of the tensor stands at this place of the result: an index for each of its
-    /// dimensions.
-    [[nodiscard]] std::uint64_t element(const std::vector<std::uint64_t>& place) const;
+    /// The number in the tensor, in C order, of the result's element with these indices.
+    [[nodiscard]] std::uint64_t element(const std::vector<std::uint64_t>& indices) const;
 
-    /// Elements that stand side by side in the tensor: `count` from number `first` on, of which every
-    /// `step`-th is meant.
+    /// Neighbouring elements of the tensor: `count` from number `first` on, of which every `step`-th is selected.
     struct Run {
         std::uint64_t first;
         std::uint64_t count;
@@ -56,7 +53,7 @@ private:
 };
 
 template <typename Visit>
-void Selection::visit_runs(Visit&& visit) const {
+void Slicing::visit_runs(Visit&& visit) const {
     if (elements() == 0) return;
     // The innermost dimensions that are whole are one block; the one before them is the run.
     std::uint64_t block = 1;

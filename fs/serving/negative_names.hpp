@@ -9,15 +9,16 @@
 
 namespace tensorfs {
 
-/// Names of which the kernel was told that there is nothing, which it keeps: a set that may take a name for
-/// another, but never misses one. Any thread may use it.
-class Denied {
+/// A Bloom filter of the names that lookups in the root did not find. The kernel caches each such answer, so a reload
+/// that brings the name must make it forget. Names are never removed. Thread-safe.
+class NegativeNames {
 public:
     void add(std::string_view name) noexcept {
         const std::size_t bit = bit_of(name);
         words_[bit / 64].fetch_or(std::uint64_t{1} << bit % 64);
     }
-    [[nodiscard]] bool may_have(std::string_view name) const noexcept {
+    /// False only if the name was never added.
+    [[nodiscard]] bool may_contain(std::string_view name) const noexcept {
         const std::size_t bit = bit_of(name);
         return (words_[bit / 64].load() >> bit % 64 & 1) != 0;
     }

@@ -1,4 +1,4 @@
-#include "fs/printing/selection.hpp"
+#include "fs/printing/slicing.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "core/base/escape.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/views.hpp"
-#include "fs/terminal/terminal.hpp"
+#include "fs/terminal/failure.hpp"
 
 namespace tensorfs {
 namespace {
@@ -64,11 +64,11 @@ std::uint64_t bound(std::optional<std::int64_t> value, std::uint64_t size, std::
 
 }  // namespace
 
-Selection::Selection(Shape shape) : shape_(shape.begin(), shape.end()) {
+Slicing::Slicing(Shape shape) : shape_(shape.begin(), shape.end()) {
     for (const std::uint64_t size : shape) dimensions_.push_back({size, 0, size, 1});
 }
 
-Selection::Selection(Shape shape, std::string_view text) : Selection(shape) {
+Slicing::Slicing(Shape shape, std::string_view text) : Slicing(shape) {
     shape_.clear();
     std::size_t dimension = 0;
     for (std::string_view rest = text;; ++dimension) {
@@ -103,14 +103,14 @@ Selection::Selection(Shape shape, std::string_view text) : Selection(shape) {
     for (std::size_t i = dimension + 1; i < dimensions_.size(); ++i) shape_.push_back(dimensions_[i].size);
 }
 
-std::uint64_t Selection::element(const std::vector<std::uint64_t>& place) const {
+std::uint64_t Slicing::element(const std::vector<std::uint64_t>& indices) const {
     std::uint64_t number = 0;
-    auto index = place.begin();
+    auto index = indices.begin();
     for (const Dimension& d : dimensions_) number = number * d.size + d.first + (d.is_kept ? *index++ * d.step : 0);
     return number;
 }
 
-std::uint64_t Selection::elements() const {
+std::uint64_t Slicing::elements() const {
     std::uint64_t product = 1;
     for (const Dimension& dimension : dimensions_) product *= dimension.count;
     return product;

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tensorfs {
+
+// Numbers as people read them.
+
+/// "12,345,678".
+std::string with_commas(std::uint64_t number);
+
+/// "1 tensor", "12,345 tensors".
+std::string counted(std::uint64_t number, std::string_view noun);
+
+/// A number of bytes in powers of 1000: "16.8 MB", "512 bytes".
+std::string human_bytes(std::uint64_t bytes);
+
+}  // namespace tensorfs
