@@ -1,5 +1,5 @@
 // make_documents TEMPLATE OUTPUT: writes the manual or a completion, from its template and the program's tables of
-// verbs and mount options. The build runs it.
+// verbs, mount options and formats. The build runs it.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/formats/formats.hpp"
 #include "fs/commands/verbs.hpp"
 #include "fs/completions/bash.hpp"
 #include "fs/completions/zsh.hpp"
@@ -20,6 +21,15 @@ namespace {
 
 using namespace tensorfs;
 
+/// How the files end that SOURCE can be, as alternatives of a shell's pattern.
+std::string model_suffixes() {
+    std::string suffixes;
+    for (const Format& format : formats()) {
+        for (const std::string_view suffix : format.files.suffixes) suffixes += fmt::format("{}|", suffix.substr(1));
+    }
+    return suffixes + "json";
+}
+
 std::map<std::string, std::string> parts() {
     return {
         {"MANUAL_VERBS", manual_of_verbs(verbs())},
@@ -28,6 +38,7 @@ std::map<std::string, std::string> parts() {
         {"BASH_VERBS", bash_verbs(verbs())},
         {"BASH_VERB_ARMS", bash_verb_arms(verbs(), mount_options())},
         {"BASH_VALUE_ARMS", bash_value_arms(verbs(), mount_options())},
+        {"MODEL_SUFFIXES", model_suffixes()},
         {"ZSH_VERBS", zsh_verbs(verbs())},
         {"ZSH_VERB_ARMS", zsh_verb_arms(verbs(), mount_options())},
     };

@@ -180,8 +180,7 @@ constexpr std::array flags{
         .name = "--format",
         .value = {.name = "FORMAT", .choices = "raw|npy|f32|text"},
         .help = "raw, npy, f32 (npy, narrow floats widened) or text; text on a terminal, else raw",
-        .manual = R"(FORMAT, behind
-.Fl -format ,
+        .manual = R"(.Fl -format
 is
 .Cm raw ,
 the bytes as they lie in the shard;
@@ -191,7 +190,7 @@ a NumPy array file;
 the same with floats of less than 32 bits widened; or
 .Cm text ,
 as NumPy prints an array, shortened.
-Unless it is given, it is
+The default is
 .Cm text
 on a terminal and
 .Cm raw
@@ -201,11 +200,10 @@ elsewhere.)",
         .name = "--slice",
         .value = {"SLICE"},
         .help = "a part of it, as NumPy slices: 0:4,: or -1 or ::2,5 (write --slice=-1 for a leading minus)",
-        .manual = R"(SLICE, behind
-.Fl -slice ,
+        .manual = R"(.Fl -slice
 selects as in NumPy: for each dimension an index or START:STOP:STEP, as in
 .Ql 0:4,\&:
-.Pq with a minus in front: Ql --slice=-1 .)",
+.Pq write a leading minus as Ql --slice=-1 .)",
     },
 };
 

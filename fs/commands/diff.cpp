@@ -253,11 +253,11 @@ constexpr Verb diff_verb{
     .name = "diff",
     .summary = "compare two models, tensor by tensor",
     .manual =
-        R"(Compares two models: tensors that only one has, other dtypes and shapes, how many elements differ, and of
-floats by how much at most and on average, over all elements, equal ones among them.
-Metadata are not compared.
-Options are for both models.
-Ends with 0 if nothing differs, 1 if something does, and 2 for any trouble.)",
+        R"(Compares two models: tensors that only one of them has, different dtypes and shapes, and how many elements
+differ; of floats also by how much, at most and on average over all elements.
+Metadata is not compared.
+Options apply to both models.
+Exits with 0 if nothing differs, 1 if something does, and 2 for any trouble.)",
     .arguments = arguments,
     .takes = is_of_source,
     .run = run,

@@ -131,9 +131,9 @@ constexpr std::array flags{
         .name = "--json",
         .help = "a JSON object, with each shard and its metadata in it",
         .manual = R"(.Fl -json
-prints an object; of a mount, that of
+prints a JSON object; for a mount, that of
 .Va user.tensorfs.stats
-is in it.)",
+is part of it.)",
     },
 };
 
@@ -163,9 +163,9 @@ constexpr Verb info_verb{
     .name = "info",
     .summary = "sum up a model, or what a mount does",
     .manual = R"(Sums up a model: tensors, parameters and bytes by dtype, shards, metadata.
-Of a damaged one, it sums up what is good and lists the rest, and the exit code is 4.
-Of a mount, it tells since when it is there, how often it was reloaded, the requests by kind, bytes, errors and how
-long reads took, which tensors are read most, the memory it takes, and how many models it keeps; see
+For a damaged model, it sums up what is good, lists the rest, and exits with 4.
+For a mount, it shows how long it has been mounted, how often it was reloaded, requests by kind, bytes, errors, how long
+reads took, which tensors are read most, how much memory the daemon takes, and how many models it holds; see
 .Sx STATISTICS .)",
     .arguments = arguments,
     .flags = flags,

@@ -74,7 +74,7 @@ constexpr std::array flags{
         .help = "a JSON array of objects, with the shard and the offset in it besides",
         .manual = R"(With
 .Fl -json ,
-an array of objects that also tell shard and offset.)",
+an array of objects that also have shard and offset.)",
     },
     Flag{
         .name = "--names",

@@ -39,12 +39,12 @@ As
 .Pa /dev/fd/N
 it is a descriptor of
 .Pa /dev/fuse
-that somebody else has opened and mounted, and will unmount: such as
+that somebody else has opened and mounted, and will unmount, such as
 .Xr mount.fuse3 8
 with
 .Cm drop_privileges ,
-or who has started a container.
-So the daemon needs no right to mount; nor can it unmount, and
+or whoever starts a container.
+The daemon then needs no right to mount; nor can it unmount, so
 .Cm idle=
 is refused.)",
     },
@@ -67,7 +67,7 @@ the program stays in the foreground.)",
         .manual = R"(With
 .Fl d
 .Pq Fl -debug
-it does, too, and shows each request.)",
+it does so, too, and shows each request.)",
     },
 };
 

@@ -93,13 +93,13 @@ ExitCode run(const Typed& typed) {
 constexpr Verb sum_verb{
     .name = "sum",
     .summary = "checksums that `sha256sum -c` checks in the mount",
-    .manual = R"(Prints SHA-256 checksums with the paths that the tensors have in a mount, for
+    .manual = R"(Prints SHA-256 checksums with the paths that the tensors have in a mount, so that
 .Ql sha256sum -c
-there.
+can check them there.
 It reads all bytes, in parallel.
 For a mount with
 .Cm separators= ,
-it takes the same option, or that mount's whole list.)",
+give it the same option, or that mount's whole list.)",
     .arguments = source_alone,
     .takes = [](const MountOption& option) { return option.is_of_source || option.name == "separators"; },
     .about_options =

@@ -165,7 +165,7 @@ constexpr std::array arguments{
     Argument{
         .value = {"PATTERN", Completes::pattern},
         .help = "load only tensors whose names match one of these, such as 'model.layers.0.*'",
-        .manual = R"(With PATTERNs, as the shell has them, only tensors whose names match one are loaded;
+        .manual = R"(With PATTERNs, which are the shell's, it loads only tensors whose names match one;
 .Ql *
 stands for dots, too.)",
         .is_required = false,
@@ -194,7 +194,7 @@ constexpr Verb warm_verb{
     .manual = R"(Loads tensors into memory ahead of use: of a model into the page cache of its shards, of a mount, or a
 folder or file in one, into the mount's cache.
 It shows bytes, rate and the time left: as a bar on a terminal, else as a line every five seconds.
-Of no use for a mount with
+It is of no use for a mount with
 .Cm cache=direct ,
 which keeps nothing.)",
     .arguments = arguments,

@@ -48,7 +48,7 @@ constexpr std::array table{
         .name = "index",
         .value = {"NAME", Completes::index},
         .help = "the index in the folder to go by",
-        .manual = "goes by this index of those in the folder.",
+        .manual = "uses this index of those in the folder.",
         .is_of_source = true,
         .apply = [](auto& o, auto, auto value) { o.load.source.choice.index = value; },
     },
@@ -58,7 +58,7 @@ constexpr std::array table{
         .help = "which variant to take, such as fp16",
         .manual = R"(takes this variant, such as
 .Cm fp16 .
-In a pipeline, components that lack it are taken without, and named.)",
+In a pipeline, components that lack it are taken without it, and named.)",
         .is_of_source = true,
         .apply = [](auto& o, auto, auto value) { o.load.source.choice.variant = value; },
     },
@@ -102,7 +102,7 @@ The kernel checks permissions by it.)",
         .name = "gid",
         .value = {"N"},
         .help = "their group (the mounting user's)",
-        .manual = "likewise the group.",
+        .manual = "the group, likewise.",
         .apply = [](auto& o, auto name, auto value) { o.owner.gid = number(name, value, 10, largest_id); },
     },
     MountOption{
@@ -164,7 +164,7 @@ Asking for the attributes of a file that the kernel has cached is not, since the
 and
 .Ql tensorfs info ,
 so that monitoring does not keep a mount.
-Not for what is to be there without being asked for, unless something mounts it again, such as
+Use it only where something mounts the model again when it is wanted, such as
 .Cm x-systemd.automount .)",
         .apply = [](auto& o, auto name,
                     auto value) { o.idle = std::chrono::seconds(number(name, value, 10, longest_idle)); },
@@ -173,7 +173,7 @@ Not for what is to be there without being asked for, unless something mounts it 
         .name = "log",
         .value = {.name = "LEVEL", .choices = "error|warning|info|debug"},
         .help = "what is logged: error, warning, info or debug (info)",
-        .manual = R"(logs what is at least as grave as
+        .manual = R"(logs what is at least as serious as
 .Cm error
 .Pq a shard that gives errors, a source that cannot be shown ,
 .Cm warning

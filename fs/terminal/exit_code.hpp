@@ -2,7 +2,7 @@
 
 namespace tensorfs {
 
-/// How the program ends. Documented in README.md; scripts rely on the numbers.
+/// How the program ends. Documented in the manual; scripts rely on the numbers.
 enum class ExitCode : int {
     ok = 0,
     bad = 1,           // verify: a source has problems; diff: something differs

@@ -57,7 +57,7 @@ def print_report(bench: Bench, here: dict, now: datetime.datetime, lines: list[L
     for text in [*bench.notes, *(f"{row} was not measured: {why}" for row, why in not_measured.items())]:
         print(bullet + text)
     if any(line.is_met() is False for line in lines):
-        print(bullet + "README says why the rows that missed their target did.")
+        print(bullet + "scripts/README.md says why the rows that missed their target did.")
 
 
 def report(bench: Bench, not_measured: dict[str, str], *, in_markdown: bool, is_quick: bool,

@@ -1,5 +1,5 @@
 # What `cmake --install` puts where, in two components: Program, which is all that has to do with using
-# tensorfs, and Development, which is core for other C++ projects (see "Use it from C++" in README.md).
+# tensorfs, and Development, which is core for other C++ projects (see "Use it from C++" in core/README.md).
 # tests/install/expected.py lists the files.
 
 include(GNUInstallDirs)

@@ -1,4 +1,5 @@
-"""Help, the manual, README.md and the completions tell of all that the program has, and of nothing else."""
+"""Help, the manual and the pages tell of all that the program has, and of nothing else. What the manual and the
+completions have of verbs and options is made from the program's own tables; here it is seen that it arrives."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from checks import REPOSITORY, check, check_equal, need_program, run
 from models import make_model
 from mounts import Mount
 from texts import (
-    EXIT_CODES, MANUAL, check_same, choices, flags, in_backticks, manual_items, manual_section, options, readme_section,
-    readme_table, usage, verbs,
+    EXIT_CODES, MANUAL, PAGES, blocks_of, check_same, choices, flags, in_backticks, manual_items, manual_section, options,
+    page_blocks, page_table, usage, verbs,
 )  # fmt: skip
 
 COMMON = ["-h", "--help"]  # of all verbs
@@ -72,25 +73,26 @@ def test_manual_options(program: str) -> None:
 
 
 def test_readme_options(program: str) -> None:
-    """README has every mount option, and no others"""
-    rows = readme_table("Mounting", "option")
-    check_same([name for row in rows for name in in_backticks(row[0])], options(program, "mount"), "README's options")
+    """README's options are the program's"""
+    known = {option.partition("=")[0] for option in options(program, "mount")}
+    for row in page_table("README.md", "option"):
+        for name in in_backticks(row[0]):
+            check(name.partition("=")[0] in known, f"README has the option {name}, which the program has not")
+            if not name.isupper() and "=" in name and name.partition("=")[2].islower():
+                taken = choices(program, "mount", "/none", "/none", "-o", f"{name.partition('=')[0]}=?")
+                check(name.partition("=")[2] in taken, f"README has {name}, which the program does not take")
 
 
 def test_readme_verbs(program: str) -> None:
-    """README has every verb, with its flags, and no others"""
-    section = readme_section("Without a mount")
-    listed = dict(re.findall(r"^tensorfs (\w+) (.*) #", section, re.MULTILINE))
+    """README has every verb, and no flags that the program has not"""
+    (block,) = blocks_of("README.md", "Without a mount")
+    listed = dict(re.findall(r"^tensorfs (\w+) (.*) #", block, re.MULTILINE))
     check_same(listed, set(verbs(program)) - {"mount"}, "README's section on verbs")
     for verb, words in listed.items():
         if "--" in words:
             check_same(flags_in(words), flags_in(usage(program, verb)) - {"-o"}, f"README's line on {verb}")
-    wanted = {flag for verb in verbs(program) if verb != "mount" for flag in flags(program, verb)} - set(COMMON)
-    check("`-o " in section, "README's section on verbs lacks -o")
-    long = {flag for flag in flags_in(section) if flag.startswith("--")}
-    check_same(long, wanted - {"-o"}, "README's section on verbs")
-    mount = set(re.findall(r"(?<![\w-])-\w\b", readme_section("Mounting").partition("\n| ")[0]))
-    check_same(mount, {flag for flag in flags(program, "mount") if len(flag) == 2} - {"-h"}, "README on mounting")
+    (mounting,) = blocks_of("README.md", "Options")
+    check_same(flags_in(mounting), flags_in(usage(program, "mount")), "README's line on mounting")
 
 
 def test_values(program: str) -> None:
@@ -112,20 +114,13 @@ def test_values(program: str) -> None:
 
 
 def test_exit_codes() -> None:
-    """the manual and README have every exit code, and no others"""
+    """the manual has every exit code, and no others"""
     wanted = re.findall(r"^    \w+ = (\d+),", EXIT_CODES.read_text(), re.MULTILINE)
     check_same([head for head, _ in manual_items("EXIT STATUS")], wanted, "the manual's EXIT STATUS")
-    check_same([row[0] for row in readme_table("Exit codes", "code")], wanted, "README's exit codes")
-
-
-def spelled_out(names: list[str]) -> list[str]:
-    """`user.model.nbytes`, `.shards`: the second begins as the first."""
-    full = next((name for name in names if name.startswith("user.")), "")
-    return [name if name.startswith("user.") else full.rpartition(".")[0] + name for name in names if "." in name]
 
 
 def test_attributes(program: str, folder: Path) -> None:
-    """the manual and README have every extended attribute, and no others"""
+    """the manual has every extended attribute, it and README every file of .tensorfs, and no others"""
     make_model("demo", folder / "model")
     with Mount(program, folder / "model") as mount:
         wanted = {
@@ -138,10 +133,9 @@ def test_attributes(program: str, folder: Path) -> None:
     check(metadata != set(), "the demo model has no metadata")
     wanted["root"] = wanted["root"] - metadata | {"user.model.metadata.KEY"}
 
-    readme: dict[str, list[str]] = {"tensor": [], "folder": [], "root": []}
-    for row in readme_table("Attributes", "on"):
-        kind = next(kind for kind in readme if kind in row[0])
-        readme[kind] += spelled_out(in_backticks(row[1]))
+    # It can be read, but is not listed, since it changes with each look.
+    wanted["root"].add("user.tensorfs.stats")
+
     manual: dict[str, list[str]] = {}
     kind = ""
     for head, _ in manual_items("THE MOUNTED TREE"):
@@ -151,12 +145,11 @@ def test_attributes(program: str, folder: Path) -> None:
         elif head.startswith("Va "):
             manual[kind].append(head.split()[1])
     for kind, names in wanted.items():
-        check_same(readme[kind], names, f"README's attributes of a {kind}")
         check_same(manual.get(kind, []), names, f"the manual's attributes of a {kind}")
 
     in_manual = [head.split()[1].rstrip("/") for head, _ in manual_items("THE MOUNTED TREE") if head.startswith("Pa ")]
     check_same(in_manual, hidden, "the manual's .tensorfs")
-    rows = readme_table("The hidden folder `.tensorfs`", "path")
+    rows = page_table("README.md", "path")
     check_same([in_backticks(row[0])[0].split("/")[1] for row in rows], hidden, "README's .tensorfs")
 
 
@@ -167,6 +160,35 @@ def test_environment() -> None:
     read = {name for text in sources for name in re.findall(r'(?:getenv|variable)\("([A-Z_]+)"\)', text)}
     check("HF_HUB_CACHE" in read, "where the program reads its environment is not known here")
     check(read <= told, f"the manual lacks {', '.join(sorted(read - told))}")
+
+
+def test_paths() -> None:
+    """the pages link to files that are there, and name scripts that can be run"""
+    for page in PAGES:
+        text = (REPOSITORY / page).read_text()
+        folder = (REPOSITORY / page).parent
+        for link in re.findall(r"\]\(([^)]+)\)", text):
+            path, _, title = link.partition("#")
+            target = folder / path if path else REPOSITORY / page
+            check(target.exists(), f"{page} links to {link}, which is not there")
+            titles = [re.sub(r"[^\w -]", "", line.lstrip("# ")).strip().lower().replace(" ", "-")
+                      for line in target.read_text().splitlines() if line.startswith("#")] if title else []  # fmt: skip
+            check(not title or title in titles, f"{page} links to {link}: there is no such title")
+        for script in re.findall(r"(?<![\w/.-])(?:\./)?(scripts/[a-z][\w-]*|\.ci/run)(?![\w/.-])", text):
+            path = REPOSITORY / script
+            check(path.is_dir() or os.access(path, os.X_OK), f"{page} names {script}, which cannot be run")
+
+
+def test_folders() -> None:
+    """core/README.md and fs/README.md list the folders that are there, and the files they name are there"""
+    for name in ("core", "fs"):
+        rows = page_table(f"{name}/README.md", "folder")
+        listed = [folder for row in rows for folder in in_backticks(row[0])]
+        check_same(listed, [path.name for path in (REPOSITORY / name).iterdir() if path.is_dir()], f"{name}/README.md")
+        text = (REPOSITORY / name / "README.md").read_text()
+        for path in re.findall(r"`((?:[a-z_]+/)+[\w.]+\.(?:cpp|hpp))`", text):
+            found = (REPOSITORY / path).exists() or (REPOSITORY / name / path).exists()
+            check(found, f"{name}/README.md names {path}, which is not there")
 
 
 # --- The manual's form -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The program of the README's "Use it from C++" (example/ beside this): built as a user would, and what it prints."""
+"""The program of core/README.md's "Use it from C++" (example/ beside this): built as a user would, and what it prints."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_documents(program: str, folder: Path) -> None:
 
 
 def test_finds(program: str, folder: Path) -> None:
-    """find_package finds the library, and the README's program runs"""
+    """find_package finds the library, and the program of core/README.md runs"""
     install(program, folder / "prefix", "--component", "Development")
     check_example(folder, f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}")
 
@@ -146,9 +146,12 @@ def test_as_a_part(folder: Path) -> None:
 
 
 def test_readme() -> None:
-    """the README shows the files of the example"""
-    text = (REPOSITORY / "README.md").read_text()
+    """core/README.md shows the files of the example, and lists the headers that are installed"""
+    text = (REPOSITORY / "core" / "README.md").read_text()
     section = text.partition("\n## Use it from C++\n")[2].partition("\n## ")[0]
     for name, language in (("CMakeLists.txt", "cmake"), ("show.cpp", "cpp")):
         shown = re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
-        check_equal(shown, [(EXAMPLE / name).read_text()], f"what the README shows as {name}")
+        check_equal(shown, [(EXAMPLE / name).read_text()], f"what core/README.md shows as {name}")
+    rows = re.findall(r"^\| `(core/[\w/]+)` \| (.*) \|$", section, re.MULTILINE)
+    told = [f"{folder}/{name}" for folder, names in rows for name in re.findall(r"`([\w/]+)\.hpp`", names)]
+    check_equal(sorted(told), sorted(f"core/{name}" for name in PUBLIC_HEADERS), "the headers that are listed")

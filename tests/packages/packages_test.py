@@ -129,7 +129,7 @@ def test_others() -> None:
 
 
 def test_builds(machine: Machine) -> None:
-    """the README's C++ program is built with libtensorfs-dev, and runs"""
+    """core/README.md's C++ program is built with libtensorfs-dev, and runs"""
     (machine.folder / "example").mkdir()
     check_example(machine.folder / "example")
 

@@ -1,17 +1,19 @@
-"""What the program says of itself, and what its manual and README.md say, as data to be compared."""
+"""What the program says of itself, and what its manual and pages say, as data to be compared."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
-from typing import Iterable
+from pathlib import Path
+from typing import Iterable, NamedTuple
 
 from checks import REPOSITORY, check, run
 
 BUILD = Path(os.environ.get("TENSORFS_PROGRAM") or REPOSITORY / "build" / "tensorfs").resolve().parent
 MANUAL = BUILD / "tensorfs.1"
-README = REPOSITORY / "README.md"
+# The pages by their paths in the repository.
+PAGES = ["README.md", "core/README.md", "fs/README.md", "scripts/README.md", "systemd/README.md"]
 EXIT_CODES = REPOSITORY / "fs" / "terminal" / "exit_code.hpp"
 
 
@@ -96,36 +98,49 @@ def manual_literals(title: str) -> list[str]:
     return blocks
 
 
-# --- README.md -------------------------------------------------------------------------------------
+# --- Pages -----------------------------------------------------------------------------------------
 
 
-def readme_section(title: str) -> str:
-    """Up to the next title of the same rank or a higher one; lines that begin with # in a block are none."""
-    lines = README.read_text().splitlines(keepends=True)
-    section: list[str] = []
-    rank = 0
-    in_block = False
-    for line in lines:
-        in_block ^= line.startswith("```")
-        heading = None if in_block else re.match(r"(#+) (.*)\n", line)
-        if rank and heading and len(heading[1]) <= rank:
-            break
-        if rank:
-            section.append(line)
-        elif heading and heading[2] == title:
-            rank = len(heading[1])
-    check(section != [], f"README.md has no section {title}")
-    return "".join(section)
+class Block(NamedTuple):
+    """A fenced block of a page."""
+
+    section: str  # the title above it
+    language: str  # what stands behind the fence, mostly nothing
+    text: str
 
 
-def readme_blocks(title: str) -> list[str]:
-    return re.findall(r"^```\n(.*?)^```$", readme_section(title), re.MULTILINE | re.DOTALL)
+def page_blocks(page: str) -> list[Block]:
+    """All fenced blocks of a page. In them, lines that begin with # are no titles."""
+    blocks: list[Block] = []
+    section = ""
+    lines: list[str] | None = None
+    language = ""
+    for line in (REPOSITORY / page).read_text().splitlines(keepends=True):
+        if line.startswith("```"):
+            if lines is None:
+                lines, language = [], line[3:].strip()
+            else:
+                blocks.append(Block(section, language, "".join(lines)))
+                lines = None
+        elif lines is not None:
+            lines.append(line)
+        elif line.startswith("#"):
+            section = line.lstrip("#").strip()
+    check(lines is None, f"{page}: a block of {section} has no end")
+    return blocks
 
 
-def readme_table(title: str, header: str) -> list[list[str]]:
-    """The cells below the header of the table that begins so."""
-    _, found, rest = readme_section(title).partition(f"\n| {header} |")
-    check(bool(found), f"README.md, {title}: no table | {header} |")
+def blocks_of(page: str, section: str, language: str = "") -> list[str]:
+    """The blocks of a section that are in a language; there is at least one."""
+    found = [block.text for block in page_blocks(page) if (block.section, block.language) == (section, language)]
+    check(found != [], f"{page} has no block of {language or 'text'} in {section}")
+    return found
+
+
+def page_table(page: str, header: str) -> list[list[str]]:
+    """The cells below the header of the first table that begins so."""
+    _, found, rest = (REPOSITORY / page).read_text().partition(f"\n| {header} |")
+    check(bool(found), f"{page}: no table | {header} |")
     rows = rest.partition("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
 
