@@ -55,7 +55,9 @@ double measure(const Shard& shard, const Strided& tensor, std::uint64_t request,
         for (std::uint64_t at = 0; at < nbytes; at += request) {
             const std::uint64_t take = std::min(request, nbytes - at);
             const std::span<std::byte> into(out.data(), take);
-            if (!(with_windows ? windows.read(gather, at, into, reader) : gather.read(at, into, reader))) return 0;
+            if (!(with_windows ? windows.read(gather, {&gather, nullptr, 0}, at, into, reader)
+                               : gather.read(at, into, reader)))
+                return 0;
         }
         const std::chrono::duration<double> seconds = Clock::now() - start;
         best = std::max(best, static_cast<double>(nbytes) / seconds.count() / 1e9);

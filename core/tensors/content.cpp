@@ -19,10 +19,10 @@ Content& Content::add(std::string bytes) {
     } else {
         made_ += bytes;
     }
-    if (!segments_.empty() && segments_.back().kind == Kind::made) {
+    if (!segments_.empty() && segments_.back().source == Source::made) {
         segments_.back().end = end;
     } else {
-        segments_.push_back({end, at, 0, Kind::made, {}});
+        segments_.push_back({end, at, 0, Source::made, {}});
     }
     return *this;
 }
@@ -33,12 +33,12 @@ Content& Content::add(const Slice& slice) {
     if (!segments_.empty()) {
         Segment& last = segments_.back();
         const std::uint64_t begin = segments_.size() == 1 ? 0 : segments_[segments_.size() - 2].end;
-        if (last.kind == Kind::slice && last.shard == slice.shard && last.at + (last.end - begin) == slice.offset) {
+        if (last.source == Source::slice && last.shard == slice.shard && last.at + (last.end - begin) == slice.offset) {
             last.end = end;
             return *this;
         }
     }
-    segments_.push_back({end, slice.offset, slice.shard, Kind::slice, {}});
+    segments_.push_back({end, slice.offset, slice.shard, Source::slice, {}});
     return *this;
 }
 
@@ -46,37 +46,91 @@ Content& Content::add_widened(const Slice& slice, Dtype dtype) {
     if (slice.nbytes == 0) return *this;
     const Block unit = block_of(dtype);
     const std::uint64_t elements = slice.nbytes / unit.nbytes * unit.elements;
-    segments_.push_back({size() + elements * sizeof(float), slice.offset, slice.shard, Kind::widened, dtype});
+    segments_.push_back({size() + elements * sizeof(float), slice.offset, slice.shard, Source::widened, dtype});
     return *this;
 }
+
+Content& Content::add(const Tensor& tensor) {
+    if (tensor.is_strided()) return add_scattered(tensor, Source::gathered, tensor.nbytes());
+    return add(Slice{tensor.shard(), tensor.offset(), tensor.nbytes()});
+}
+
+Content& Content::add_widened(const Tensor& tensor) {
+    if (tensor.is_strided())
+        return add_scattered(tensor, Source::gathered_and_widened, tensor.elements() * sizeof(float));
+    return add_widened(Slice{tensor.shard(), tensor.offset(), tensor.nbytes()}, tensor.dtype());
+}
+
+Content& Content::add_scattered(const Tensor& tensor, Source source, std::uint64_t nbytes) {
+    if (nbytes == 0) return *this;
+    const Shape shape = tensor.shape();
+    const Strides strides = tensor.strides();
+    const Strided strided{{shape.begin(), shape.end()},
+                          {strides.begin(), strides.end()},
+                          block_of(tensor.dtype()).nbytes,
+                          tensor.offset()};
+    const std::uint64_t at = scattered_.size();
+    scattered_.push_back(
+        std::make_unique<const Scattered>(Scattered{Gather(strided), shape.data(), tensor.offset(), tensor.shard()}));
+    segments_.push_back({size() + nbytes, at, tensor.shard(), source, tensor.dtype()});
+    return *this;
+}
+
+namespace {
+
+/// Of elements that become float32s: the range of their own bytes, in whole blocks, that gives a range of the
+/// result.
+struct Unwidened {
+    std::uint64_t begin;
+    std::uint64_t nbytes;
+    std::uint32_t skip;  // bytes of the result that these give before the range
+
+    Unwidened(Dtype dtype, std::uint64_t within, std::uint64_t wanted) {
+        const Block unit = block_of(dtype);
+        const std::uint64_t group = std::uint64_t{unit.elements} * sizeof(float);  // bytes of the result
+        const std::uint64_t first = within / group;
+        const std::uint64_t last = (within + wanted + group - 1) / group;
+        begin = first * unit.nbytes;
+        nbytes = (last - first) * unit.nbytes;
+        skip = static_cast<std::uint32_t>(within - first * group);
+    }
+};
+
+}  // namespace
 
 Content::Piece Content::piece(const Segment& segment, std::uint64_t begin, std::uint64_t within, std::uint64_t nbytes,
                               const std::vector<Shard>& shards) const {
     Piece piece;
     piece.nbytes = nbytes;
-    if (segment.kind == Kind::made) {
+    if (segment.source == Source::made) {
         piece.data = reinterpret_cast<const std::byte*>(made_.data()) + segment.at + within;
         return piece;
     }
     piece.shard = &shards[segment.shard];
     const std::uint64_t size = segment.end - begin;
-    if (segment.kind == Kind::slice) {
-        piece.offset = segment.at + within;
-        piece.shard_nbytes = nbytes;
-        piece.rest = size - within - nbytes;
-        piece.data = piece.shard->bytes().data() + piece.offset;
-        return piece;
+    switch (segment.source) {
+        case Source::made: break;
+        case Source::slice:
+            piece.offset = segment.at + within;
+            piece.shard_nbytes = nbytes;
+            piece.rest = size - within - nbytes;
+            if (piece.shard->is_mapped()) piece.data = piece.shard->bytes().data() + piece.offset;
+            break;
+        case Source::widened: {
+            const Unwidened range(segment.dtype, within, nbytes);
+            piece.offset = segment.at + range.begin;
+            piece.shard_nbytes = range.nbytes;
+            piece.rest = Unwidened(segment.dtype, 0, size).nbytes - range.begin - range.nbytes;
+            piece.how = Widened{segment.dtype, range.skip};
+            break;
+        }
+        case Source::gathered: piece.how = Gathered{scattered_[segment.at].get(), within}; break;
+        case Source::gathered_and_widened: {
+            const Unwidened range(segment.dtype, within, nbytes);
+            piece.how = GatheredAndWidened{{scattered_[segment.at].get(), range.begin}, {segment.dtype, range.skip}};
+            break;
+        }
     }
-    // In the smallest groups of elements that begin and end at whole bytes.
-    const Block unit = block_of(segment.dtype);
-    const std::uint64_t group = std::uint64_t{unit.elements} * sizeof(float);  // bytes of the result
-    const std::uint64_t first = within / group;
-    const std::uint64_t last = (within + nbytes + group - 1) / group;
-    piece.offset = segment.at + first * unit.nbytes;
-    piece.shard_nbytes = (last - first) * unit.nbytes;
-    piece.rest = (size / group - last) * unit.nbytes;
-    piece.dtype = segment.dtype;
-    piece.skip = static_cast<std::uint32_t>(within - first * group);
     return piece;
 }
 
@@ -94,27 +148,25 @@ void Content::gather(std::uint64_t offset, std::uint64_t nbytes, const std::vect
     }
 }
 
-bool Content::Piece::copy_to(std::byte* out) const noexcept {
-    if (shard == nullptr) {
-        std::memcpy(out, data, nbytes);
-        return true;
-    }
-    if (!is_widened()) return shard->copy(offset, {out, nbytes});
+namespace {
 
+/// Widens what `read(offset, into)` gives from 0 on, block by block, into the `nbytes` of `out`.
+template <typename Read>
+bool copy_widened(const Content::Widened& how, std::byte* out, std::uint64_t nbytes, const Read& read) noexcept {
     // Small enough to stay in the processor's caches.
     constexpr std::size_t most_elements = 4096;
     std::array<std::byte, most_elements * 2> packed;
     std::array<float, most_elements> wide;
-    const Block unit = block_of(dtype);
-    std::uint64_t from = offset;
-    std::size_t before = skip;
+    const Block unit = block_of(how.dtype);
+    const std::uint64_t group = std::uint64_t{unit.elements} * sizeof(float);
+    std::uint64_t from = 0;
+    std::uint64_t before = how.skip;
     for (std::uint64_t left = nbytes; left > 0;) {
-        const std::uint64_t groups = std::min<std::uint64_t>(
-            (before + left + unit.elements * sizeof(float) - 1) / (unit.elements * sizeof(float)),
-            most_elements / unit.elements);
-        if (!shard->copy(from, {packed.data(), groups * unit.nbytes})) return false;
-        widen(dtype, packed.data(), groups * unit.elements, wide.data());
-        const std::uint64_t take = std::min<std::uint64_t>(left, groups * unit.elements * sizeof(float) - before);
+        const std::uint64_t groups =
+            std::min<std::uint64_t>((before + left + group - 1) / group, most_elements / unit.elements);
+        if (!read(from, std::span(packed.data(), groups * unit.nbytes))) return false;
+        widen(how.dtype, packed.data(), groups * unit.elements, wide.data());
+        const std::uint64_t take = std::min<std::uint64_t>(left, groups * group - before);
         std::memcpy(out, reinterpret_cast<const std::byte*>(wide.data()) + before, take);
         out += take;
         left -= take;
@@ -122,6 +174,37 @@ bool Content::Piece::copy_to(std::byte* out) const noexcept {
         before = 0;
     }
     return true;
+}
+
+bool gather_into(const Content::Gathered& how, std::uint64_t at, std::span<std::byte> into, const Shard& shard,
+                 GatherWindows* windows) noexcept {
+    const auto reader = [&](std::uint64_t offset, std::span<std::byte> bytes) { return shard.copy(offset, bytes); };
+    const Content::Scattered& from = *how.from;
+    const std::uint64_t begin = how.begin + at;
+    if (windows == nullptr) return from.elements.read(begin, into, reader);
+    return windows->read(from.elements, {&shard, from.dims, from.offset}, begin, into, reader);
+}
+
+}  // namespace
+
+bool Content::Piece::copy_to(std::byte* out, GatherWindows* windows) const noexcept {
+    if (shard == nullptr) {
+        std::memcpy(out, data, nbytes);
+        return true;
+    }
+    if (const auto* const widened = std::get_if<Widened>(&how)) {
+        return copy_widened(*widened, out, nbytes, [&](std::uint64_t from, std::span<std::byte> into) {
+            return shard->copy(offset + from, into);
+        });
+    }
+    if (const auto* const gathered = std::get_if<Gathered>(&how))
+        return gather_into(*gathered, 0, {out, nbytes}, *shard, windows);
+    if (const auto* const both = std::get_if<GatheredAndWidened>(&how)) {
+        return copy_widened(both->widened, out, nbytes, [&](std::uint64_t from, std::span<std::byte> into) {
+            return gather_into(both->gathered, from, into, *shard, windows);
+        });
+    }
+    return shard->copy(offset, {out, nbytes});
 }
 
 void read_range(const Content& content, std::uint64_t offset, std::span<std::byte> into,

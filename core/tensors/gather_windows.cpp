@@ -20,7 +20,7 @@ constexpr std::uint64_t nearly = 2 << 20;
 struct GatherWindows::Window {
     enum class State { filling, ready, failed };
 
-    const Gather* tensor;
+    GatherKey tensor;
     std::uint64_t number;  // of the tensor's windows
     State state;
     std::uint64_t nbytes;
@@ -28,13 +28,13 @@ struct GatherWindows::Window {
     std::vector<std::byte> bytes;
 };
 
-bool GatherWindows::read(const Gather& tensor, std::uint64_t begin, std::span<std::byte> out,
+bool GatherWindows::read(const Gather& tensor, const GatherKey& key, std::uint64_t begin, std::span<std::byte> out,
                          const Gather::Reader& reader) noexcept {
-    if (!tensor.is_scattered() || !goes_on(tensor, begin, begin + out.size())) return tensor.read(begin, out, reader);
+    if (!tensor.is_scattered() || !goes_on(key, begin, begin + out.size())) return tensor.read(begin, out, reader);
     const std::uint64_t window_size = tensor.window(largest_window);
     while (!out.empty()) {
         const std::uint64_t take = std::min<std::uint64_t>(out.size(), window_size - begin % window_size);
-        if (!read_part(tensor, window_size, begin, out.first(take), reader)) return false;
+        if (!read_part(tensor, key, window_size, begin, out.first(take), reader)) return false;
         begin += take;
         out = out.subspan(take);
     }
@@ -48,14 +48,14 @@ std::uint64_t GatherWindows::nbytes() const noexcept {
     return sum;
 }
 
-bool GatherWindows::goes_on(const Gather& tensor, std::uint64_t begin, std::uint64_t end) noexcept {
+bool GatherWindows::goes_on(const GatherKey& key, std::uint64_t begin, std::uint64_t end) noexcept {
     const std::lock_guard lock(mutex_);
     const auto known = std::find_if(streams_.rbegin(), streams_.rend(), [&](const Stream& stream) {
-        return stream.tensor == &tensor && begin <= stream.end + nearly && end + nearly >= stream.end;
+        return stream.tensor == key && begin <= stream.end + nearly && end + nearly >= stream.end;
     });
     if (known == streams_.rend()) {
         if (streams_.size() == most_streams) streams_.erase(streams_.begin());
-        streams_.push_back({&tensor, end});
+        streams_.push_back({key, end});
         return false;
     }
     known->end = std::max(known->end, end);
@@ -64,10 +64,10 @@ bool GatherWindows::goes_on(const Gather& tensor, std::uint64_t begin, std::uint
 
 /// The window, which the caller must fill if it is new; null where all there may be are being filled, or
 /// there is no memory.
-std::shared_ptr<GatherWindows::Window> GatherWindows::find_or_add(const Gather& tensor, std::uint64_t number,
+std::shared_ptr<GatherWindows::Window> GatherWindows::find_or_add(const GatherKey& key, std::uint64_t number,
                                                                   std::uint64_t nbytes, bool& is_new) noexcept {
     const auto found = std::find_if(windows_.begin(), windows_.end(), [&](const auto& window) {
-        return window->tensor == &tensor && window->number == number;
+        return window->tensor == key && window->number == number;
     });
     is_new = found == windows_.end();
     if (!is_new) {
@@ -81,21 +81,21 @@ std::shared_ptr<GatherWindows::Window> GatherWindows::find_or_add(const Gather& 
         windows_.erase(oldest);
     }
     try {
-        windows_.push_back(std::make_shared<Window>(Window{&tensor, number, Window::State::filling, nbytes, 0, {}}));
+        windows_.push_back(std::make_shared<Window>(Window{key, number, Window::State::filling, nbytes, 0, {}}));
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
     return windows_.back();
 }
 
-bool GatherWindows::read_part(const Gather& tensor, std::uint64_t window_size, std::uint64_t begin,
-                              std::span<std::byte> out, const Gather::Reader& reader) noexcept {
+bool GatherWindows::read_part(const Gather& tensor, const GatherKey& key, std::uint64_t window_size,
+                              std::uint64_t begin, std::span<std::byte> out, const Gather::Reader& reader) noexcept {
     const std::uint64_t number = begin / window_size;
     const std::uint64_t first = number * window_size;
     const std::uint64_t nbytes = std::min(window_size, tensor.nbytes() - first);
     bool is_new = false;
     std::unique_lock lock(mutex_);
-    const std::shared_ptr<Window> window = find_or_add(tensor, number, nbytes, is_new);
+    const std::shared_ptr<Window> window = find_or_add(key, number, nbytes, is_new);
     if (window == nullptr) {
         lock.unlock();
         return tensor.read(begin, out, reader);

@@ -12,6 +12,14 @@
 
 namespace tensorfs {
 
+/// Which tensor is gathered: two with the same key have the same bytes, as long as the pointers are good.
+struct GatherKey {
+    const void* file = nullptr;  // what it lies in
+    const void* dims = nullptr;  // its shape and strides
+    std::uint64_t offset = 0;    // of its first element
+    bool operator==(const GatherKey&) const = default;
+};
+
 /// Reads strided tensors for readers that go on where they left off, in any pieces.
 ///
 /// A row of a transposed matrix takes an element of each row of the file, so that a small range costs as many
@@ -21,13 +29,13 @@ namespace tensorfs {
 /// in long pieces anyway, are gathered as they are asked for.
 ///
 /// Any number of threads may use it. It keeps what it read: who asks must see to it that the file is still
-/// what it was. REQUIRES: the tensors stay where they are as long as it lives.
+/// what it was.
 class GatherWindows {
 public:
     GatherWindows() = default;
 
     /// As Gather::read().
-    [[nodiscard]] bool read(const Gather& tensor, std::uint64_t begin, std::span<std::byte> out,
+    [[nodiscard]] bool read(const Gather& tensor, const GatherKey& key, std::uint64_t begin, std::span<std::byte> out,
                             const Gather::Reader& reader) noexcept;
 
     /// Of the windows that are held, in bytes.
@@ -38,15 +46,15 @@ private:
 
     /// Where a tensor was last read.
     struct Stream {
-        const Gather* tensor = nullptr;
+        GatherKey tensor;
         std::uint64_t end = 0;
     };
 
-    bool goes_on(const Gather& tensor, std::uint64_t begin, std::uint64_t end) noexcept;
-    std::shared_ptr<Window> find_or_add(const Gather& tensor, std::uint64_t number, std::uint64_t nbytes,
+    bool goes_on(const GatherKey& key, std::uint64_t begin, std::uint64_t end) noexcept;
+    std::shared_ptr<Window> find_or_add(const GatherKey& key, std::uint64_t number, std::uint64_t nbytes,
                                         bool& is_new) noexcept;
-    bool read_part(const Gather& tensor, std::uint64_t window_size, std::uint64_t begin, std::span<std::byte> out,
-                   const Gather::Reader& reader) noexcept;
+    bool read_part(const Gather& tensor, const GatherKey& key, std::uint64_t window_size, std::uint64_t begin,
+                   std::span<std::byte> out, const Gather::Reader& reader) noexcept;
     void forget(const std::shared_ptr<Window>& window) noexcept;
 
     mutable std::mutex mutex_;

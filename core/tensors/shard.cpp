@@ -89,10 +89,16 @@ void Shard::read(std::uint64_t offset, std::span<char> into) const {
 
 void Shard::map() {
     try {
-        region_ = ipc::mapped_region(Mappable{file_.get()}, ipc::read_only, 0, size());
+        map_or_throw();
     } catch (const ipc::interprocess_exception& e) {
-        throw Error(system_problem(path_, "cannot map it into memory", e.get_native_error()));
+        const int error = e.get_native_error();
+        if (error == ENODEV || error == ENOMEM || error == EAGAIN) return;
+        throw Error(system_problem(path_, "cannot map it into memory", error));
     }
+}
+
+void Shard::map_or_throw() {
+    region_ = ipc::mapped_region(Mappable{file_.get()}, ipc::read_only, 0, size());
     // Missing pages are then read as read(2) would: ahead, in large pieces, and without waiting where
     // it goes on. Without this they are read around each place that is touched.
     region_.advise(ipc::mapped_region::advice_sequential);
@@ -103,7 +109,11 @@ std::span<const std::byte> Shard::bytes() const noexcept {
 }
 
 void Shard::map_and_close() {
-    map();
+    try {
+        map_or_throw();
+    } catch (const ipc::interprocess_exception& e) {
+        throw Error(system_problem(path_, "cannot map it into memory", e.get_native_error()));
+    }
     file_.reset();
 }
 
@@ -132,7 +142,7 @@ bool Shard::is_same_file_as(const Shard& other) const noexcept {
 }
 
 bool Shard::populate(std::uint64_t offset, std::uint64_t length) const noexcept {
-    if (length == 0) return true;
+    if (length == 0 || !is_mapped()) return true;
     while (advise(offset, length, MADV_POPULATE_READ) != 0) {
         if (errno == EINVAL) return true;  // a kernel before 5.14: writev faults the pages in itself
         if (errno != EINTR && errno != EAGAIN) return false;
@@ -156,12 +166,17 @@ void Shard::read_ahead(std::uint64_t offset, std::uint64_t length) const noexcep
     // network filesystems, so it is asked for in steps.
     constexpr std::uint64_t step = 64 << 10;
     for (std::uint64_t end = offset + length; offset < end; offset += step) {
-        static_cast<void>(advise(offset, std::min(step, end - offset), MADV_WILLNEED));
+        const std::uint64_t size = std::min(step, end - offset);
+        if (is_mapped()) {
+            static_cast<void>(advise(offset, size, MADV_WILLNEED));
+        } else {
+            ::posix_fadvise(file_.get(), static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
+        }
     }
 }
 
 void Shard::let_go(std::uint64_t offset, std::uint64_t length) const noexcept {
-    static_cast<void>(advise(offset, length, MADV_DONTNEED));
+    if (is_mapped()) static_cast<void>(advise(offset, length, MADV_DONTNEED));
 }
 
 void Shard::drop_cached(std::uint64_t offset, std::uint64_t length) const noexcept {

@@ -38,10 +38,14 @@ public:
     /// ends before.
     void read(std::uint64_t offset, std::span<char> into) const;
 
-    /// Maps the file, shared and read-only. Throws Error. REQUIRES: size() > 0.
+    /// Maps the file, shared and read-only. Where its filesystem cannot map files, or the process may not take
+    /// so much of the address space (ulimit -v), it stays unmapped, and copy() reads it all the same. Throws Error
+    /// for any other reason. REQUIRES: size() > 0.
     void map();
+    [[nodiscard]] bool is_mapped() const noexcept { return region_.get_size() != 0; }
     /// Maps the file and closes the descriptor, where the system does not allow enough of them. From
-    /// then on the path is looked at instead, as long as it leads to this file. Throws Error.
+    /// then on the path is looked at instead, as long as it leads to this file. Throws Error, also where it cannot
+    /// be mapped.
     void map_and_close();
     /// The mapping; empty before map(). Touching bytes that were cut off since raises SIGBUS, so
     /// only the kernel may (writev), or whoever has called populate() and can live with the rest.
@@ -74,6 +78,7 @@ public:
     void drop_cached(std::uint64_t offset, std::uint64_t length) const noexcept;
 
 private:
+    void map_or_throw();
     /// As pread(2).
     [[nodiscard]] ssize_t read_some(std::uint64_t offset, std::span<std::byte> into) const noexcept;
     int advise(std::uint64_t offset, std::uint64_t length, int advice) const noexcept;

@@ -9,6 +9,7 @@
 
 #include "core/base/json_text.hpp"
 #include "core/formats/metadata.hpp"
+#include "core/views/views.hpp"
 
 namespace tensorfs {
 
@@ -52,6 +53,18 @@ std::string metadata_json(const Model& model) {
         text += separator == "\n" ? "}" : "\n  }";
     }
     return text + "\n}\n";
+}
+
+std::string quantised_types(const Model& model) {
+    std::string text;
+    std::string storage;
+    for (const Tensor& tensor : model.tensors()) {
+        if (!is_quantised(tensor.dtype())) continue;
+        text +=
+            fmt::format(R"({}{}:{{"dtype":"{}","shape":{}}})", text.empty() ? "{" : ",",
+                        json_string(utf8_name(tensor, storage)), to_string(tensor.dtype()), to_string(tensor.shape()));
+    }
+    return text.empty() ? text : text + '}';
 }
 
 std::string problems_json(const Model& model) {

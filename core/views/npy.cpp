@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/base/little_endian.hpp"
 
@@ -13,9 +14,19 @@ namespace {
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t least_alignment = 64;  // which the format asks for
 
-/// Of an array without elements only the header can be mapped, so that must not end with a page.
-std::uint64_t alignment_of(Shape shape) {
-    return std::find(shape.begin(), shape.end(), 0U) == shape.end() ? page : least_alignment;
+/// Bytes of the data; as many as there can be where that does not fit 64 bits.
+std::uint64_t data_size(std::string_view type, Shape shape) {
+    if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) return 0;
+    std::uint64_t size = 0;
+    std::from_chars(type.data() + 2, type.data() + type.size(), size);  // "<f4": of an element
+    for (const std::uint64_t dim : shape) {
+        if (__builtin_mul_overflow(size, dim, &size)) return UINT64_MAX;
+    }
+    return size;
+}
+
+std::uint64_t alignment_of(std::string_view type, Shape shape) {
+    return data_size(type, shape) >= page ? page : least_alignment;
 }
 
 // Magic, version, and the length of what follows: two bytes of it in version 1, four in version 2.
@@ -45,12 +56,12 @@ std::uint64_t size_with(std::uint64_t dict_size, std::uint64_t alignment) {
 }  // namespace
 
 std::uint64_t npy_header_size(std::string_view type, Shape shape) {
-    return size_with(dict(type, shape).size(), alignment_of(shape));
+    return size_with(dict(type, shape).size(), alignment_of(type, shape));
 }
 
 std::string npy_header(std::string_view type, Shape shape) {
     const std::string text = dict(type, shape);
-    const std::uint64_t alignment = alignment_of(shape);
+    const std::uint64_t alignment = alignment_of(type, shape);
     const bool version_1 = is_version_1(text.size(), alignment);
     const std::uint64_t size = size_with(text.size(), alignment);
 

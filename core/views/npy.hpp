@@ -10,10 +10,9 @@ namespace tensorfs {
 
 /// The header of a NumPy array file (.npy) with rows in C order, by NumPy's "NPY format": magic,
 /// version 1.0 (2.0 where the shape's text does not fit that), length, a Python dict as text, spaces
-/// and a newline. The array's data follows it, at a multiple of 4096 bytes: the format asks for 64,
-/// and so a mapping of the data begins with a page. (Of an array without elements the header is padded
-/// to 64 alone: numpy.memmap maps from the page on where the data would begin, and nothing cannot be
-/// mapped.)
+/// and a newline. The data of an array of a page or more follows at a multiple of 4096 bytes, so that a mapping of
+/// it begins with a page; that of a smaller one at a multiple of the 64 that the format asks for, since some readers
+/// have room for a short header only.
 ///
 /// Every rank can be written; NumPy reads up to 64 dimensions (32 before NumPy 2.0), and by default
 /// headers of up to 10,000 characters, which is more than those take.

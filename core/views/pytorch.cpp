@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/error.hpp"
 #include "core/base/little_endian.hpp"
+#include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 #include "core/views/zip_writer.hpp"
 
@@ -124,9 +126,7 @@ std::vector<std::uint64_t> strides_of(Shape shape) {
 
 /// torch._utils._rebuild_tensor_v2(storage, 0, shape, strides, requires_grad=False, OrderedDict())
 void write_tensor(Pickle& pickle, const Tensor& tensor, std::size_t number) {
-    const std::array<std::uint64_t, 1> packed{tensor.nbytes()};
-    const bool is_flat = is_packed(tensor.dtype());
-    const Shape shape = is_flat ? Shape(packed) : tensor.shape();
+    const std::vector<std::uint64_t> shape = stored_shape(tensor);
 
     pickle.global("torch._utils", "_rebuild_tensor_v2");
     pickle.op(mark);
@@ -135,7 +135,7 @@ void write_tensor(Pickle& pickle, const Tensor& tensor, std::size_t number) {
     pickle.global("torch", storage_class(tensor.dtype()));
     pickle.text(std::to_string(number));
     pickle.remembered_text("cpu");
-    pickle.integer(is_flat ? tensor.nbytes() : tensor.elements());
+    pickle.integer(is_packed(tensor.dtype()) ? tensor.nbytes() : tensor.elements());
     pickle.op(make_tuple);
     pickle.op(persistent_id);
     pickle.integer(0);
@@ -162,6 +162,35 @@ std::string pickle_of(const Model& model) {
     return pickle.finish();
 }
 
+/// The checksums of small tensors. Who checks them reads such an archive's members one by one, and most that are small
+/// are what a program looks at first; to know all, the whole model would have to be read.
+class Checksums {
+public:
+    explicit Checksums(const Model& model) : model_(model) {}
+
+    /// 0 where it was not computed.
+    std::uint32_t of(const Tensor& tensor) {
+        if (tensor.nbytes() == 0 || tensor.nbytes() > largest || tensor.nbytes() > left_) return 0;
+        left_ -= tensor.nbytes();
+        bytes_.resize(tensor.nbytes());
+        Content content;
+        content.add(tensor);
+        try {
+            read_range(content, 0, std::as_writable_bytes(std::span(bytes_)), model_.shards());
+        } catch (const Error&) {
+            return 0;  // who reads the tensor itself is told
+        }
+        return zip_checksum(bytes_);
+    }
+
+private:
+    static constexpr std::uint64_t largest = 64 << 10;
+
+    const Model& model_;
+    std::uint64_t left_ = 16 << 20;
+    std::string bytes_;
+};
+
 }  // namespace
 
 Content pytorch_view(const Model& model) {
@@ -170,8 +199,13 @@ Content pytorch_view(const Model& model) {
     ZipWriter zip;
     zip.add(folder + "data.pkl", pickle_of(model));
     zip.add(folder + "byteorder", "little");
+    if (const std::string types = quantised_types(model); !types.empty()) {
+        zip.add(folder + ".tensorfs/quantised.json", types);
+    }
+    Checksums checksums(model);
     for (std::size_t i = 0; i < model.tensors().size(); ++i) {
-        zip.add(fmt::format("{}data/{}", folder, i), slice_of(model.tensors()[i]));
+        const Tensor& tensor = model.tensors()[i];
+        zip.add(fmt::format("{}data/{}", folder, i), tensor, checksums.of(tensor));
     }
     zip.add(folder + "version", "3\n");
     return zip.finish();

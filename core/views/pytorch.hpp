@@ -10,8 +10,9 @@ namespace tensorfs {
 /// (utf8_name() in views.hpp) to tensors.
 ///
 /// Types that some PyTorch lacks are there bit for bit in a type of the same width that every PyTorch
-/// has: U16, U32 and U64 as int16, int32 and int64; the 8-bit floats as uint8; F4 and F6 as the packed
-/// bytes, uint8 in one dimension. `tensor.view(torch.float8_e4m3fn)` and the like undo it.
+/// has: U16, U32 and U64 as int16, int32 and int64; the 8-bit floats as uint8; F4, F6 and quantised
+/// types as their bytes, uint8 of the stored_shape(). Which those are, the member .tensorfs/quantised.json says.
+/// `tensor.view(torch.float8_e4m3fn)` and the like undo it.
 Content pytorch_view(const Model& model);
 
 }  // namespace tensorfs

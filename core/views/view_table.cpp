@@ -31,6 +31,9 @@ bool always(const Model&) { return true; }
 
 constexpr std::array models{
     ModelView{3, "metadata.json", [](const Model& model, const Tree&) { return text(metadata_json(model)); }, always},
+    ModelView{
+        9, "model-f32.safetensors", [](const Model& model, const Tree&) { return merged_view(model, Floats::widened); },
+        [](const Model& model) { return merged_header_size(model, Floats::widened) <= safetensors::max_header_size; }},
     ModelView{4, "model.safetensors", [](const Model& model, const Tree&) { return merged_view(model); },
               [](const Model& model) { return merged_header_size(model) <= safetensors::max_header_size; }},
     ModelView{6, "problems.json", [](const Model& model, const Tree&) { return text(problems_json(model)); }, always},

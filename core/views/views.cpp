@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
+#include <vector>
 
 #include "core/base/escape.hpp"
 #include "core/tensors/widen.hpp"
@@ -12,7 +12,14 @@
 
 namespace tensorfs {
 
-Slice slice_of(const Tensor& tensor) { return {tensor.shard(), tensor.offset(), tensor.nbytes()}; }
+std::vector<std::uint64_t> stored_shape(const Tensor& tensor) {
+    std::vector<std::uint64_t> shape(tensor.shape().begin(), tensor.shape().end());
+    const Block unit = block_of(tensor.dtype());
+    if (unit.elements == 1) return shape;
+    if (shape.empty() || shape.back() % unit.elements != 0) return {tensor.nbytes()};
+    shape.back() = shape.back() / unit.elements * unit.nbytes;
+    return shape;
+}
 
 namespace {
 
@@ -43,34 +50,24 @@ std::string_view utf8_name(const Tensor& tensor, std::string& storage) {
 
 Content raw_view(const Tensor& tensor) {
     Content content;
-    content.add(slice_of(tensor));
+    content.add(tensor);
     return content;
 }
 
 namespace {
 
-/// What NumPy is told of a tensor.
-struct Array {
-    std::string_view type;
-    std::array<std::uint64_t, 1> packed;  // the shape where elements are no whole bytes
-    Shape shape;
-
-    explicit Array(const Tensor& tensor)
-        : type(info(tensor.dtype()).numpy), packed{tensor.nbytes()}, shape(tensor.shape()) {
-        if (type.empty()) type = block_of(tensor.dtype()) == Block{1, 2} ? "<u2" : "|u1";
-        if (is_packed(tensor.dtype())) shape = packed;
-    }
-    Array(const Array&) = delete;  // the shape may be a view of itself
-    Array& operator=(const Array&) = delete;
-};
+/// NumPy's type of a tensor's elements, or of their bits.
+std::string_view npy_type(Dtype dtype) {
+    if (!info(dtype).numpy.empty()) return info(dtype).numpy;
+    return block_of(dtype) == Block{1, 2} ? "<u2" : "|u1";
+}
 
 constexpr std::string_view wide_type = "<f4";
 
 }  // namespace
 
 std::string npy_view_header(const Tensor& tensor, Shape shape) {
-    const Array array(tensor);
-    return npy_header(array.type, is_packed(tensor.dtype()) ? array.shape : shape);
+    return npy_header(npy_type(tensor.dtype()), is_packed(tensor.dtype()) ? Shape(stored_shape(tensor)) : shape);
 }
 
 std::string f32_view_header(const Tensor& tensor, Shape shape) {
@@ -79,22 +76,21 @@ std::string f32_view_header(const Tensor& tensor, Shape shape) {
 
 Content npy_view(const Tensor& tensor) {
     Content content;
-    content.add(npy_view_header(tensor, tensor.shape())).add(slice_of(tensor));
+    content.add(npy_view_header(tensor, tensor.shape())).add(tensor);
     return content;
 }
 
 Content f32_view(const Tensor& tensor) {
     if (!can_widen(tensor.dtype())) return npy_view(tensor);
     Content content;
-    content.add(f32_view_header(tensor, tensor.shape())).add_widened(slice_of(tensor), tensor.dtype());
+    content.add(f32_view_header(tensor, tensor.shape())).add_widened(tensor);
     return content;
 }
 
 std::uint64_t raw_view_size(const Tensor& tensor) { return tensor.nbytes(); }
 
 std::uint64_t npy_view_size(const Tensor& tensor) {
-    const Array array(tensor);
-    return npy_header_size(array.type, array.shape) + tensor.nbytes();
+    return npy_header_size(npy_type(tensor.dtype()), stored_shape(tensor)) + tensor.nbytes();
 }
 
 std::uint64_t f32_view_size(const Tensor& tensor) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/tensors/content.hpp"
 #include "core/tensors/tensor.hpp"
@@ -13,8 +14,10 @@ namespace tensorfs {
 // whole model (merged.hpp, pytorch.hpp, listings.hpp). They know nothing of who reads the content. Which there
 // are, and under which names, stands in view_table.hpp.
 
-/// Where a tensor's elements lie. REQUIRES: !tensor.is_strided().
-Slice slice_of(const Tensor& tensor);
+/// A tensor's shape in files that have no type of its own: that of its bytes. The last dimension is a row's
+/// bytes where elements share bytes and rows are whole blocks; where they are not, there is only one dimension.
+/// Of other types the shape is their own.
+std::vector<std::uint64_t> stored_shape(const Tensor& tensor);
 
 /// A tensor's full name for files of the whole model, whose names must be UTF-8. A pipeline's folder can
 /// have a name that is not: then its bytes that are no characters, and its '%', are written as %XX. The
@@ -25,10 +28,11 @@ std::string_view utf8_name(const Tensor& tensor, std::string& storage);
 Content raw_view(const Tensor& tensor);
 
 /// A tensor as a NumPy array file (npy.hpp). Types that NumPy lacks are there bit for bit: BF16 as
-/// "<u2", 8-bit floats as "|u1", F4 and F6 as the packed bytes, "|u1" in one dimension.
+/// "<u2", 8-bit floats as "|u1", and F4, F6 and quantised types as their bytes, "|u1" of the stored_shape().
 Content npy_view(const Tensor& tensor);
 
-/// The same, with the elements of floats narrower than 32 bits widened to "<f4" (widen.hpp).
+/// The same, with the elements of floats narrower than 32 bits widened, and those of quantised types computed, to
+/// "<f4" (widen.hpp).
 Content f32_view(const Tensor& tensor);
 
 /// The header that these begin with, for some of the tensor: an array of that shape.

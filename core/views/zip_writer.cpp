@@ -26,12 +26,6 @@ void put(std::string& out, Integer value) {
 void put16(std::string& out, std::uint64_t value) { put(out, static_cast<std::uint16_t>(std::min(value, max16))); }
 void put32(std::string& out, std::uint64_t value) { put(out, static_cast<std::uint32_t>(std::min(value, max32))); }
 
-std::uint32_t checksum_of(const std::string& bytes) {
-    boost::crc_32_type crc;
-    crc.process_bytes(bytes.data(), bytes.size());
-    return crc.checksum();
-}
-
 /// What local and central headers have in common, from the version needed to the sizes.
 void put_common(std::string& out, bool is_zip64, std::uint64_t nbytes, std::uint32_t checksum) {
     put16(out, is_zip64 ? version_zip64 : version_stored);
@@ -46,14 +40,20 @@ void put_common(std::string& out, bool is_zip64, std::uint64_t nbytes, std::uint
 
 }  // namespace
 
+std::uint32_t zip_checksum(std::string_view bytes) {
+    boost::crc_32_type crc;
+    crc.process_bytes(bytes.data(), bytes.size());
+    return crc.checksum();
+}
+
 void ZipWriter::add(std::string_view name, std::string bytes) {
-    add_local_header(name, bytes.size(), checksum_of(bytes));
+    add_local_header(name, bytes.size(), zip_checksum(bytes));
     content_.add(std::move(bytes));
 }
 
-void ZipWriter::add(std::string_view name, const Slice& slice) {
-    add_local_header(name, slice.nbytes, 0);
-    content_.add(slice);
+void ZipWriter::add(std::string_view name, const Tensor& tensor, std::uint32_t checksum) {
+    add_local_header(name, tensor.nbytes(), checksum);
+    content_.add(tensor);
 }
 
 void ZipWriter::add_local_header(std::string_view name, std::uint64_t nbytes, std::uint32_t checksum) {

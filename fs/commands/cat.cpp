@@ -28,10 +28,10 @@ struct Elements {
 
     Elements(const Tensor& tensor, bool is_widened) {
         if (is_widened && can_widen(tensor.dtype())) {
-            content.add_widened(slice_of(tensor), tensor.dtype());
+            content.add_widened(tensor);
             size = sizeof(float);
         } else {
-            content.add(slice_of(tensor));
+            content.add(tensor);
             size = block_of(tensor.dtype()).nbytes;
         }
     }

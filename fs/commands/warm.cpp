@@ -59,13 +59,26 @@ void say_done(std::string_view where, std::size_t tensors, Progress& progress) {
                       progress.elapsed().count()));
 }
 
+/// The bytes of its shard that a tensor needs: of a strided one, with what lies between its elements.
+Slice extent_of(const Model& model, const Tensor& tensor) {
+    if (!tensor.is_strided()) return {tensor.shard(), tensor.offset(), tensor.nbytes()};
+    const Shape shape = tensor.shape();
+    const Strides strides = tensor.strides();
+    const Strided strided{{shape.begin(), shape.end()},
+                          {strides.begin(), strides.end()},
+                          block_of(tensor.dtype()).nbytes,
+                          tensor.offset()};
+    const FileRange range = extent(strided, model.shards()[tensor.shard()].size()).value_or(FileRange{0, 0});
+    return {tensor.shard(), range.begin, range.end - range.begin};
+}
+
 /// Loads the shards' bytes into the system's page cache.
 void warm_model(const Typed& typed) {
     Model model = load_source(typed);
     model.map();
     const std::vector<std::uint32_t> selected = select_tensors(model, typed.values("PATTERN"));
     Content content;  // neighbours join, so it has few long slices
-    for (const std::uint32_t i : selected) content.add(slice_of(model.tensors()[i]));
+    for (const std::uint32_t i : selected) content.add(extent_of(model, model.tensors()[i]));
     say_if_too_much(content.size());
 
     Progress progress("warm", content.size());

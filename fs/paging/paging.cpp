@@ -56,12 +56,12 @@ bool Paging::fetch(const Content::Piece& piece) noexcept {
 }
 
 bool Paging::copy(const Content::Piece& piece, std::byte* out) noexcept {
-    if (!active_ || piece.shard == nullptr) return piece.copy_to(out);
+    if (!active_ || piece.shard == nullptr || piece.is_gathered()) return piece.copy_to(out, &windows_);
     return watch(piece, [&] { return piece.copy_to(out); });
 }
 
 void Paging::sent(const Content::Piece& piece) noexcept {
-    if (!active_) return;
+    if (!active_ || piece.is_gathered()) return;
     const ShardRange range = range_of(piece);
     // A copy mapped no pages; but it left some in the page cache, which only Cache::keep wants there.
     const bool has_nothing_to_release = prefers_copy(piece) && cache_ == Cache::keep;

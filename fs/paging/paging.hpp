@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/tensors/content.hpp"
+#include "core/tensors/gather_windows.hpp"
 #include "core/tensors/shard.hpp"
 #include "fs/options/cache_mode.hpp"
 #include "fs/paging/read_ahead.hpp"
@@ -54,6 +55,8 @@ private:
     Cache cache_;
     bool active_;
     std::unique_ptr<std::atomic<bool>[]> has_blocked_;  // by shard: its last READ did
+
+    GatherWindows windows_;
 
     std::mutex mutex_;  // guards what follows
     ReadAhead read_ahead_;

@@ -55,7 +55,7 @@ void ReadReply::release() {
 }
 
 bool ReadReply::is_copied(const Content::Piece& piece) const {
-    return copies_all_ || piece.is_widened() || (piece.shard != nullptr && generation_.paging.prefers_copy(piece));
+    return copies_all_ || piece.must_be_copied() || (piece.shard != nullptr && generation_.paging.prefers_copy(piece));
 }
 
 void ReadReply::add(const std::byte* data, std::uint64_t nbytes) {

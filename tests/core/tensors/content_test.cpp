@@ -38,7 +38,7 @@ struct Files {
         for (const Content::Piece& piece : pieces) {
             std::string copy(piece.nbytes, '\0');
             REQUIRE(piece.copy_to(reinterpret_cast<std::byte*>(copy.data())));
-            CHECK((piece.is_widened() || std::memcmp(copy.data(), piece.data, piece.nbytes) == 0));
+            CHECK((piece.must_be_copied() || std::memcmp(copy.data(), piece.data, piece.nbytes) == 0));
             all += copy;
         }
         return all;
@@ -252,14 +252,14 @@ TEST_CASE("a piece of widened elements says which bytes of the shard it takes, a
     std::vector<Content::Piece> pieces;
     content.gather(4 + 17, 16, files.shards, pieces);  // of float32s 4 to 8, so of the groups 1 and 2
     REQUIRE(pieces.size() == 1);
-    CHECK(pieces[0].is_widened());
+    CHECK(pieces[0].must_be_copied());
     CHECK(pieces[0].nbytes == 16);
     CHECK(pieces[0].shard == &files.shards[1]);
     CHECK(pieces[0].offset == 603);
     CHECK(pieces[0].shard_nbytes == 6);
     CHECK(pieces[0].rest == 21);
-    CHECK(pieces[0].skip == 1);
-    CHECK(pieces[0].dtype == Dtype::F6_E3M2);
+    CHECK(std::get<Content::Widened>(pieces[0].how).skip == 1);
+    CHECK(std::get<Content::Widened>(pieces[0].how).dtype == Dtype::F6_E3M2);
 
     pieces.clear();
     content.gather(4 + 159, 2, files.shards, pieces);
@@ -267,12 +267,12 @@ TEST_CASE("a piece of widened elements says which bytes of the shard it takes, a
     CHECK(pieces[0].offset == 627);
     CHECK(pieces[0].shard_nbytes == 3);
     CHECK(pieces[0].rest == 0);
-    CHECK(pieces[0].skip == 15);
+    CHECK(std::get<Content::Widened>(pieces[0].how).skip == 15);
     CHECK(pieces[1].shard == &files.shards[0]);
     CHECK(pieces[1].offset == 7);
     CHECK(pieces[1].shard_nbytes == 2);
     CHECK(pieces[1].rest == 6);
-    CHECK(pieces[1].skip == 0);
+    CHECK(std::get<Content::Widened>(pieces[1].how).skip == 0);
 }
 
 TEST_CASE("a piece of a slice says how many bytes of the slice follow it") {
@@ -286,7 +286,7 @@ TEST_CASE("a piece of a slice says how many bytes of the slice follow it") {
     CHECK(pieces[0].shard_nbytes == 0);
     CHECK(pieces[1].rest == 20);
     CHECK(pieces[1].shard_nbytes == 10);
-    CHECK_FALSE(pieces[1].is_widened());
+    CHECK_FALSE(pieces[1].must_be_copied());
 }
 
 TEST_CASE("a content of all kinds, made at random, reads as its segments do") {

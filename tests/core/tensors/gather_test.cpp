@@ -135,7 +135,7 @@ TEST_CASE("matrices larger than what is gathered at a time are read right, in an
                 std::string out(std::min(request, gather.nbytes() - at), '\0');
                 REQUIRE(gather.read(at, bytes_of(out), source.reader()));
                 all += out;
-                REQUIRE(windows.read(gather, at, bytes_of(out), source.reader()));
+                REQUIRE(windows.read(gather, {&gather, nullptr, 0}, at, bytes_of(out), source.reader()));
                 windowed += out;
             }
             CHECK((all == expected));
@@ -230,9 +230,9 @@ TEST_CASE("of a file that was cut short since, what is left can be gathered, and
     CHECK_FALSE(gather.read(0, bytes_of(out), reader));
     std::string begin(std::size_t{4} * 100, '\0');  // of the first row, which is a column of the file
     CHECK(gather.read(0, bytes_of(begin), reader));
-    for (int i = 0; i < 3; ++i) CHECK(windows.read(gather, 0, bytes_of(begin), reader));
+    for (int i = 0; i < 3; ++i) CHECK(windows.read(gather, {&gather, nullptr, 0}, 0, bytes_of(begin), reader));
     CHECK((begin == plainly(tensor, file).substr(0, begin.size())));
-    CHECK_FALSE(windows.read(gather, 0, bytes_of(out), reader));
+    CHECK_FALSE(windows.read(gather, {&gather, nullptr, 0}, 0, bytes_of(out), reader));
     CHECK(windows.nbytes() == 0);
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("reading that goes on takes few reads, and a window that was read is g
     std::uint64_t most = 0;
     for (std::uint64_t at = 0; at < gather.nbytes(); at += request) {
         std::string out(request, '\0');
-        REQUIRE(windows.read(gather, at, bytes_of(out), source.reader()));
+        REQUIRE(windows.read(gather, {&gather, nullptr, 0}, at, bytes_of(out), source.reader()));
         all += out;
         most = std::max(most, windows.nbytes());
     }
@@ -267,7 +267,8 @@ TEST_CASE("many tensors at a time have few windows") {
     GatherWindows windows;
     std::string out(4096, '\0');
     for (const std::uint64_t at : {0U, 4096U, 8192U}) {
-        for (const Gather& gather : gathers) REQUIRE(windows.read(gather, at, bytes_of(out), source.reader()));
+        for (const Gather& gather : gathers)
+            REQUIRE(windows.read(gather, {&gather, nullptr, 0}, at, bytes_of(out), source.reader()));
     }
     CHECK(windows.nbytes() == 32 * mib);
 }
@@ -287,7 +288,7 @@ TEST_CASE("several threads may read one tensor, in any order") {
         threads.emplace_back([&] {
             std::string out(request, '\0');
             for (std::uint64_t at = next++ * request; at < gather.nbytes(); at = next++ * request) {
-                if (!windows.read(gather, at, bytes_of(out), source.reader()) ||
+                if (!windows.read(gather, {&gather, nullptr, 0}, at, bytes_of(out), source.reader()) ||
                     std::memcmp(out.data(), expected.data() + at, request) != 0) {
                     ++wrong;
                 }
