@@ -54,7 +54,8 @@ const Format& format_of(const Shard& shard) {
     for (const Format& format : table) {
         if (format.is_content != nullptr && format.is_content(beginning, shard)) return format;
     }
-    return fallback;
+    const Format* const named = format_named(shard.path());
+    return named == nullptr ? fallback : *named;
 }
 
 }  // namespace tensorfs

@@ -51,7 +51,8 @@ struct Format {
 std::span<const Format> formats();
 
 /// The format of a file: by its suffix where that is .safetensors, since the reference implementation reads nothing
-/// else from such a file; by its content otherwise, whatever it is called. Throws Error.
+/// else from such a file; by its content otherwise, whatever it is called; by its suffix again where its content tells
+/// nothing, so that a file that was cut short is refused for that. Throws Error.
 const Format& format_of(const Shard& shard);
 
 /// The format whose files have such a name; null where none has. The view of a name's suffix tells nothing of

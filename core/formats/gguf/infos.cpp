@@ -95,9 +95,9 @@ private:
     /// Where its data ends, by its dims, type and offset: checked.
     [[nodiscard]] std::uint64_t end_of(const Info& info, Dtype dtype) const {
         const std::uint64_t row = info.rank == 0 ? 1 : info.dims[0];
-        if (row % block(dtype).elements != 0) {
+        if (row % block_of(dtype).elements != 0) {
             fail(Kind::MisalignedSlice, fmt::format("a row of {} elements is not whole blocks of {}, as {} has them",
-                                                    row, block(dtype).elements, to_string(dtype)));
+                                                    row, block_of(dtype).elements, to_string(dtype)));
         }
         std::uint64_t elements = 1;
         for (std::size_t i = info.rank; i-- > 0;) {

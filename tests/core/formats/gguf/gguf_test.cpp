@@ -51,6 +51,7 @@ TEST_CASE("a GGUF file is told by its first bytes, whatever it is called") {
         CHECK(format_of(Shard(OneFile(bytes, name).path())).name == "gguf");
     CHECK(format_of(Shard(OneFile(bytes, "m.safetensors").path())).name == "safetensors");
     CHECK(format_of(Shard(OneFile("GGU", "m").path())).name == "safetensors");
+    CHECK(format_of(Shard(OneFile("GGU", "m.gguf").path())).name == "gguf");
 }
 
 TEST_CASE("a shape is row-major: GGUF's dims reversed") {
