@@ -40,6 +40,9 @@ std::string_view to_string(Kind kind) {
         case Kind::MissingStorage: return "MissingStorage";
         case Kind::StorageOutOfBounds: return "StorageOutOfBounds";
         case Kind::BigEndian: return "BigEndian";
+        case Kind::UnsupportedVersion: return "UnsupportedVersion";
+        case Kind::DuplicateKey: return "DuplicateKey";
+        case Kind::SplitMismatch: return "SplitMismatch";
     }
     return "Unknown";
 }

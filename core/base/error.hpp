@@ -40,6 +40,9 @@ enum class Kind {
     MissingStorage,      // a checkpoint does not hold the bytes of one of its storages
     StorageOutOfBounds,  // a tensor reaches beyond its storage, or a storage beyond its bytes
     BigEndian,           // numbers stand with their highest byte first
+    UnsupportedVersion,  // the file is of a version of its format that is not read
+    DuplicateKey,        // a key of a file's metadata stands twice
+    SplitMismatch,       // the files of a split do not belong together, or are not all there
 };
 
 /// The kind's name as users see it and scripts match it, such as "InvalidOffset".

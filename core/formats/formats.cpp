@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/formats/gguf/gguf.hpp"
 #include "core/formats/safetensors/safetensors.hpp"
 
 namespace tensorfs {
@@ -13,6 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 1> safetensors_suffixes{".safetensors"};
 constexpr std::array<std::string_view, 5> safetensors_bases{"model", "diffusion_pytorch_model", "consolidated",
                                                             "adapter_model", "pytorch_lora_weights"};
+constexpr std::array<std::string_view, 1> gguf_suffixes{".gguf"};
 
 constexpr std::array table{
     Format{"safetensors",
@@ -20,6 +22,12 @@ constexpr std::array table{
            nullptr,
            safetensors::read_header,
            safetensors::read_metadata},
+    Format{"gguf",
+           {gguf_suffixes, false, {}, false},
+           gguf::is_content,
+           gguf::read_header,
+           gguf::read_metadata,
+           gguf::check_parts},
 };
 
 bool has_suffix(const Format& format, std::string_view name) {
@@ -46,7 +54,8 @@ const Format& format_of(const Shard& shard) {
     for (const Format& format : table) {
         if (format.is_content != nullptr && format.is_content(beginning, shard)) return format;
     }
-    return fallback;
+    const Format* const named = format_named(shard.path());
+    return named == nullptr ? fallback : *named;
 }
 
 }  // namespace tensorfs

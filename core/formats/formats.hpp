@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/formats/header.hpp"
 #include "core/tensors/shard.hpp"
@@ -14,6 +16,14 @@ struct FileNames {
     bool has_index;                              // BASE + the first suffix + ".index.json" names a model's shards
     std::span<const std::string_view> bases;     // well-known ones; of several models the first of these is meant
     bool is_joined;                              // single files without an index are one model together
+};
+
+/// A file of a model that was read, as Format::check_parts sees it.
+struct Part {
+    std::string_view name;  // relative to the folder that they are in
+    std::string_view path;  // for messages
+    const Metadata& metadata;
+    std::size_t tensors;  // how many it has
 };
 
 /// A file format that models come in: a row of the table that everything else takes what it knows of formats
@@ -31,13 +41,18 @@ struct Format {
 
     /// Reads all metadata, whatever their size. Throws Error.
     Metadata (*read_metadata)(const Shard& shard);
+
+    /// What is wrong with files of this format as parts of one model, where each by itself is good; null where nothing
+    /// can be. `is_whole` says that no file of the model, and no tensor of a file, was left out as it is bad.
+    std::vector<Problem> (*check_parts)(std::span<const Part> parts, bool is_whole) = nullptr;
 };
 
 /// All formats, in the order in which a folder that holds several is taken for one of them.
 std::span<const Format> formats();
 
 /// The format of a file: by its suffix where that is .safetensors, since the reference implementation reads nothing
-/// else from such a file; by its content otherwise, whatever it is called. Throws Error.
+/// else from such a file; by its content otherwise, whatever it is called; by its suffix again where its content tells
+/// nothing, so that a file that was cut short is refused for that. Throws Error.
 const Format& format_of(const Shard& shard);
 
 /// The format whose files have such a name; null where none has. The view of a name's suffix tells nothing of

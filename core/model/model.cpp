@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <tuple>
 
@@ -45,6 +46,7 @@ public:
         model_.notes_ = source_.notes;
         problems_ = source_.problems;
         read_shards(on_problem);
+        check_parts();
         join();
         sort_by_name();
         choose_tensors();
@@ -92,6 +94,31 @@ private:
                 task.problems = e.problems();
             }
         });
+    }
+
+    /// What formats say of each component's files together.
+    void check_parts() {
+        for (auto begin = tasks_.begin(); begin != tasks_.end();) {
+            const auto end =
+                std::find_if(begin, tasks_.end(), [&](const Task& task) { return task.component != begin->component; });
+            for (const Format& format : formats()) {
+                if (format.check_parts != nullptr) check_parts_of(format, {begin, end});
+            }
+            begin = end;
+        }
+    }
+
+    void check_parts_of(const Format& format, std::span<const Task> tasks) {
+        std::vector<Part> parts;
+        bool is_whole = true;
+        for (const Task& task : tasks) {
+            is_whole = is_whole && task.problems.empty();
+            if (!task.shard || task.format != &format) continue;
+            parts.push_back({source_.components[task.component].shards[task.number], task.shard->path(),
+                             task.header.metadata, task.header.tensors.size()});
+        }
+        if (parts.empty()) return;
+        for (Problem& problem : format.check_parts(parts, is_whole)) problems_.push_back(std::move(problem));
     }
 
     void join() {

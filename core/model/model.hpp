@@ -26,8 +26,8 @@ public:
     /// Reads the headers of the source's shards, in parallel, and brings them together. An index
     /// decides which tensors there are: tensors that it does not list, or lists in another shard,
     /// are left out. Throws Error with everything that is wrong: what Shard and the format's read_header throw,
-    /// MissingTensor, or DuplicateName where two shards have a name and no index decides. With
-    /// leave_out, it throws only where no shard is good; of a name in two shards, the first counts.
+    /// what the format's check_parts says, MissingTensor, or DuplicateName where two shards have a name and no index
+    /// decides. With leave_out, it throws only where no shard is good; of a name in two shards, the first counts.
     static Model load(Source source, OnProblem on_problem = OnProblem::refuse);
 
     /// The source as the user gave it.

@@ -70,6 +70,11 @@ class Data:
         return self._moe(self.sizes.many_tensors)
 
     @functools.cached_property
+    def gguf(self) -> Path:
+        options = ["--parts", 10, "--tensors", 2000, "--tokens", 260_000, "--merges", 280_000, "--sparse"]
+        return self._made("gguf", "a GGUF split with a vocabulary", lambda new: make_model("gguf", new, *options))
+
+    @functools.cached_property
     def tensors(self) -> dict[str, Range]:
         return tensors_in(self.model)
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Callable
 
+from . import safetensors
 from .model import Model
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -35,7 +36,7 @@ def add_command(
     """A kind of model: `plan` makes it of the arguments. Its command takes the folder to fill last of all."""
     description = f"{summary[0].upper()}{summary[1:]}.\n\n{details}"
     command = commands.add_parser(name, help=summary, description=description, formatter_class=HelpFormatter)
-    command.set_defaults(plan=plan)
+    command.set_defaults(plan=plan, write=safetensors.write_model)
     return command
 
 

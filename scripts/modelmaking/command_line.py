@@ -6,17 +6,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import demo, from_index, moe, random_bytes, safetensors
+from . import demo, from_index, moe, quantised, random_bytes, safetensors
 from .arguments import HelpFormatter
 from .model import UsageError
 
 DESCRIPTION = """\
-Make safetensors models for demos, tests and benches.
+Make safetensors and GGUF models for demos, tests and benches.
 
-Every model is a folder of shards with a model.safetensors.index.json, laid out
-as the reference writer would: a padded JSON header, then the tensors back to
-back. The same arguments always make the same bytes. Sparse models have real
-headers and sizes but no data, so a model of any size costs almost no disk.
+Every model but gguf is a folder of shards with a model.safetensors.index.json,
+laid out as the reference writer would: a padded JSON header, then the tensors
+back to back. gguf is one GGUF file, or a split as llama.cpp writes it. The same
+arguments always make the same bytes. Sparse models have real headers and sizes
+but no data, so a model of any size costs almost no disk.
 """
 EXAMPLES = """\
 examples:
@@ -24,6 +25,7 @@ examples:
   make-model from-index llama.index.json /tmp/l  the real names and sizes, sparse
   make-model moe /tmp/moe --tensors 1000000      a million tensors, sparse
   make-model bytes /tmp/b --size 8G --big 4G     random data to read and compare
+  make-model gguf /tmp/g --parts 3               a split GGUF model, quantised
 
 exit codes: 0 made, 1 the system refused (disk full, no permission),
 2 wrong arguments, a folder that is not empty, or an unusable index.
@@ -35,7 +37,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="make-model", description=DESCRIPTION, epilog=EXAMPLES, formatter_class=HelpFormatter
     )
     commands = parser.add_subparsers(title="models", metavar="MODEL [options]", required=True)
-    for kind in (demo, from_index, moe, random_bytes):
+    for kind in (demo, from_index, moe, random_bytes, quantised):
         kind.add_to(commands)
     return parser
 
@@ -54,7 +56,7 @@ def main() -> int:
     try:
         model = args.plan(args)
         prepare_folder(args.folder)
-        safetensors.write_model(args.folder, model)
+        args.write(args.folder, model)
     except UsageError as error:
         print(f"make-model: {error}", file=sys.stderr)
         return 2

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tests/support/expect.hpp"
+#include "tests/support/gguf_file.hpp"
 #include "tests/support/support.hpp"
 
 using namespace tensorfs;
@@ -155,4 +156,36 @@ TEST_CASE("a node has no attribute but its own") {
     CHECK_FALSE(xattr(volume, at(volume, {"a"}), "user.tensor.dtype").has_value());
     CHECK_FALSE(xattr(volume, at(volume, {"a", "b"}), "user.tensor.count").has_value());
     CHECK(xattr_names(volume, at(volume, {".tensorfs", "tensors.json"})).empty());
+}
+
+TEST_CASE("a GGUF file's short metadata are attributes: as text, and none of an array or a long text") {
+    const TemporaryFolder folder;
+    const std::string path = folder / "m.gguf";
+    write_file(path, GgufFile()
+                         .key("general.architecture", gguf_str, gguf_string("llama"))
+                         .key("llama.context_length", gguf_u32, little_endian(131072, 4))
+                         .key("llama.rope.scale", gguf_f32, little_endian(0x3DCCCCCD, 4))
+                         .key("tokenizer.ggml.add_bos_token", gguf_bool, "\x01")
+                         .key("tokenizer.ggml.tokens", gguf_arr, gguf_array(gguf_str, 1, gguf_string("a")))
+                         .key("tokenizer.chat_template", gguf_str, gguf_string(std::string(65537, 't')))
+                         .tensor("blk.0.attn_q.weight", {32, 2}, gguf_tensor_q4_0, 0)
+                         .bytes(std::string(36, 'x')));
+    const Volume volume(load(path), "./");
+    const Node root = at(volume, {});
+    const std::string prefix = "user.model.metadata.";
+    CHECK(xattr(volume, root, "user.model.format") == "gguf");
+    CHECK(xattr(volume, root, "user.model.parameters") == "64");
+    CHECK(xattr(volume, root, prefix + "general.architecture") == "llama");
+    CHECK(xattr(volume, root, prefix + "llama.context_length") == "131072");
+    CHECK(xattr(volume, root, prefix + "llama.rope.scale") == "0.1");
+    CHECK(xattr(volume, root, prefix + "tokenizer.ggml.add_bos_token") == "true");
+    const Names names = names_of(volume, root);
+    CHECK(names.contains(prefix + "general.architecture"));
+    CHECK_FALSE(names.contains(prefix + "tokenizer.ggml.tokens"));
+    CHECK_FALSE(names.contains(prefix + "tokenizer.chat_template"));
+    CHECK_FALSE(xattr(volume, root, prefix + "tokenizer.ggml.tokens").has_value());
+    const Node tensor = at(volume, {"blk", "0", "attn_q", "weight"});
+    CHECK(xattr(volume, tensor, "user.tensor.dtype") == "Q4_0");
+    CHECK(xattr(volume, tensor, "user.tensor.shape") == "[2,32]");
+    CHECK(xattr(volume, tensor, "user.tensor.nbytes") == "36");
 }

@@ -1,33 +1,17 @@
-#include <malloc.h>
-
-#include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <new>
 
 #include "core/formats/safetensors/safetensors.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/support/expect.hpp"
 #include "tests/support/support.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;
 
-// How much memory a header may cost. Every allocation of this program is counted.
+// How much memory a header may cost.
 
 namespace {
-
-std::atomic<std::size_t> live{0};
-std::atomic<std::size_t> peak{0};
-
-/// The most memory that `work` had at once, in bytes.
-template <typename Work>
-std::size_t memory_of(Work&& work) {
-    const std::size_t before = live;
-    peak = before;
-    work();
-    return peak - before;
-}
 
 std::string length(std::uint64_t value) {
     std::string bytes;
@@ -50,19 +34,6 @@ std::size_t cost(const std::string& header, std::uint64_t data_size) {
 constexpr std::size_t megabyte = 1 << 20;
 
 }  // namespace
-
-void* operator new(std::size_t size) {
-    void* const memory = std::malloc(size);
-    if (memory == nullptr) throw std::bad_alloc();
-    const std::size_t now = live += malloc_usable_size(memory);
-    for (std::size_t seen = peak; seen < now && !peak.compare_exchange_weak(seen, now);) continue;
-    return memory;
-}
-void operator delete(void* memory) noexcept {
-    if (memory != nullptr) live -= malloc_usable_size(memory);
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 
 TEST_CASE("allocations are counted") {
     CHECK(memory_of([] { const std::vector<char> bytes(3 * megabyte); }) >= 3 * megabyte);
