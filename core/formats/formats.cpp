@@ -10,16 +10,8 @@
 namespace tensorfs {
 namespace {
 
-constexpr std::array<std::string_view, 1> safetensors_suffixes{".safetensors"};
-constexpr std::array<std::string_view, 5> safetensors_bases{"model", "diffusion_pytorch_model", "consolidated",
-                                                            "adapter_model", "pytorch_lora_weights"};
-
 constexpr std::array table{
-    Format{"safetensors",
-           {safetensors_suffixes, true, safetensors_bases, true},
-           nullptr,
-           safetensors::read_header,
-           safetensors::read_metadata},
+    Format{"safetensors", file_names::safetensors, nullptr, safetensors::read_header, safetensors::read_metadata},
 };
 
 bool has_suffix(const Format& format, std::string_view name) {

@@ -3,18 +3,11 @@
 #include <span>
 #include <string_view>
 
+#include "core/formats/file_names.hpp"
 #include "core/formats/header.hpp"
 #include "core/tensors/shard.hpp"
 
 namespace tensorfs {
-
-/// How the files of a format are named where they lie in a folder. (What is made of that: layout.hpp.)
-struct FileNames {
-    std::span<const std::string_view> suffixes;  // such as ".safetensors"
-    bool has_index;                              // BASE + the first suffix + ".index.json" names a model's shards
-    std::span<const std::string_view> bases;     // well-known ones; of several models the first of these is meant
-    bool is_joined;                              // single files without an index are one model together
-};
 
 /// A file format that models come in: a row of the table that everything else takes what it knows of formats
 /// from. A new one is a folder beside formats/safetensors, a row in formats.cpp, tests and documentation.
@@ -31,6 +24,9 @@ struct Format {
 
     /// Reads all metadata, whatever their size. Throws Error.
     Metadata (*read_metadata)(const Shard& shard);
+
+    /// Whether a file can hold several models or parts of one, of which HeaderOptions::key takes one.
+    bool has_keys = false;
 };
 
 /// All formats, in the order in which a folder that holds several is taken for one of them.

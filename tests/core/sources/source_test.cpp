@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "tests/core/sources/format_lists.hpp"
 #include "tests/support/expect.hpp"
 #include "tests/support/support.hpp"
 
@@ -123,7 +124,9 @@ TEST_CASE("where nothing is, or nothing that is read as a model, that is said") 
     fs::create_directory(folder / "empty");
     CHECK(refusal(folder / "empty") == "NotAModel ");
     write_file(folder / "torch/pytorch_model.bin", "x");
-    CHECK(refusal(folder / "torch") == "NotAModel ");
+    const auto problems = problems_of([&] { find_source(folder / "torch", {}, only_safetensors); });
+    CHECK(kinds(problems) == "NotAModel ");
+    CHECK(problems.at(0).text == "the folder has no .safetensors file and no index of any");
     fs::create_symlink("loop", folder / "loop");
     CHECK(refusal(folder / "loop") == "SystemError ");
     CHECK(refusal(folder / std::string(5000, 'x')) == "SystemError ");
