@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <tuple>
 
@@ -45,6 +46,7 @@ public:
         model_.notes_ = source_.notes;
         problems_ = source_.problems;
         read_shards(on_problem);
+        say_what_is_there_instead();
         join();
         sort_by_name();
         choose_tensors();
@@ -82,8 +84,10 @@ private:
                 const std::string prefix = component.name.empty() ? "" : component.name + '/';
                 HeaderOptions options;
                 options.prefix = prefix;
+                options.key = source_.key;
                 options.partial = on_problem == OnProblem::leave_out;
                 task.format = &format_of(shard);
+                if (!source_.key.empty() && !task.format->has_keys) refuse_key(shard, *task.format);
                 task.header = task.format->read_header(shard, options);
                 task.problems = std::move(task.header.problems);
                 if (is_short_of_descriptors) shard.map_and_close();
@@ -92,6 +96,25 @@ private:
                 task.problems = e.problems();
             }
         });
+    }
+
+    [[noreturn]] void refuse_key(const Shard& shard, const Format& format) const {
+        throw Error({Kind::NoSuchSource,
+                     shard.path(),
+                     {},
+                     fmt::format("a {} file has no parts, so that there is no key {} (-o key=)", format.name,
+                                 in_quotes(source_.key))});
+    }
+
+    /// Where shards are missing, and the whole model lies beside them, the first of them says so.
+    void say_what_is_there_instead() {
+        for (Task& task : tasks_) {
+            std::string& instead = source_.components[task.component].instead;
+            if (instead.empty() || task.problems.empty() || task.problems.front().kind != Kind::MissingShard) continue;
+            task.problems.front().text +=
+                fmt::format("; but a whole model is there, which `tensorfs {} MOUNTPOINT` shows", instead);
+            instead.clear();
+        }
     }
 
     void join() {
@@ -107,11 +130,11 @@ private:
         model_.by_name_.reserve(tensors);
         model_.names_.reserve(names);
         model_.dims_.reserve(dims);
-        for (const Component& component : source_.components) is_good_.emplace_back(component.shards.size());
+        for (const Component& component : source_.components) is_whole_.emplace_back(component.shards.size());
         for (Task& task : tasks_) {
             problems_.insert(problems_.end(), task.problems.begin(), task.problems.end());
             if (!task.shard) continue;
-            is_good_[task.component][task.number] = true;
+            take_losses(task);
             take_tensors(task.header);
             places_.push_back({task.component, task.number});
             const Component& component = source_.components[task.component];
@@ -125,6 +148,14 @@ private:
             model_.metadata_.push_back(std::move(task.header.metadata));
         }
         tasks_.clear();
+    }
+
+    /// What a shard does not have for a reason that has been told is not missed once more. A problem of the whole file
+    /// accounts for any tensor.
+    void take_losses(const Task& task) {
+        const auto is_of_file = [](const Problem& problem) { return problem.tensor.empty(); };
+        is_whole_[task.component][task.number] = std::none_of(task.problems.begin(), task.problems.end(), is_of_file);
+        for (const Problem& problem : task.problems) lost_.emplace(task.component, task.number, problem.tensor);
     }
 
     /// Moves the tensors of the shard that comes next, names and shapes, into the model's storage:
@@ -201,7 +232,8 @@ private:
                 kept[order[at]] = found = true;
                 ++kept_count;
             }
-            if (!found && is_good_[component][entry.shard]) {
+            if (!found && is_whole_[component][entry.shard] &&
+                !lost_.contains({component, entry.shard, std::string(name)})) {
                 problems_.push_back(
                     {Kind::MissingTensor, source_.components[component].index_path, std::string(name),
                      "the index places it in " + in_quotes(index.shards()[entry.shard]) + ", which does not have it"});
@@ -249,9 +281,10 @@ private:
     Source source_;
     std::vector<Task> tasks_;
     std::vector<Problem> problems_;
-    std::vector<std::vector<bool>> is_good_;  // by component and position in its shards
-    std::vector<Place> places_;               // of model_.shards_
-    std::vector<std::size_t> run_ends_;       // in model_.by_name_: up to where each shard's tensors stand
+    std::vector<std::vector<bool>> is_whole_;  // by component and position in its shards: what it lacks is missing
+    std::set<std::tuple<std::uint32_t, std::uint32_t, std::string>> lost_;  // the same, and a tensor that it had
+    std::vector<Place> places_;                                             // of model_.shards_
+    std::vector<std::size_t> run_ends_;  // in model_.by_name_: up to where each shard's tensors stand
 };
 
 Model Model::load(Source source, OnProblem on_problem) {
