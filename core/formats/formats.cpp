@@ -1,9 +1,12 @@
 #include "core/formats/formats.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string>
+#include <vector>
 
 #include "core/formats/safetensors/safetensors.hpp"
 
@@ -39,6 +42,15 @@ const Format& format_of(const Shard& shard) {
         if (format.is_content != nullptr && format.is_content(beginning, shard)) return format;
     }
     return fallback;
+}
+
+std::string suffixes_of(std::span<const Format> formats) {
+    std::vector<std::string_view> all;
+    for (const Format& format : formats) {
+        all.insert(all.end(), format.files.suffixes.begin(), format.files.suffixes.end());
+        if (!format.files.shared_suffix.empty()) all.push_back(format.files.shared_suffix);
+    }
+    return fmt::format("{}", fmt::join(all, ", "));
 }
 
 }  // namespace tensorfs

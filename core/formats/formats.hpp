@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/formats/file_names.hpp"
@@ -39,5 +40,8 @@ const Format& format_of(const Shard& shard);
 /// The format whose files have such a name; null where none has. The view of a name's suffix tells nothing of
 /// what the file holds.
 const Format* format_named(std::string_view file_name);
+
+/// The suffixes of the formats' files, as messages list them: ".safetensors, .gguf".
+std::string suffixes_of(std::span<const Format> formats);
 
 }  // namespace tensorfs

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/sources/candidate.hpp"
-#include "core/sources/layout.hpp"
+#include "core/sources/choice.hpp"
 
 namespace tensorfs {
 

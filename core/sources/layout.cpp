@@ -1,8 +1,5 @@
 #include "core/sources/layout.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "core/base/error.hpp"
@@ -47,15 +44,6 @@ std::optional<ShardSet> find_shards(const std::string& folder, const std::vector
     set.instead = chooser.instead_of(chosen);
     if (!set.index) set.index = std::move(chosen.index);
     return set;
-}
-
-std::string suffixes_of(std::span<const Format> formats) {
-    std::vector<std::string_view> all;
-    for (const Format& format : formats) {
-        all.insert(all.end(), format.files.suffixes.begin(), format.files.suffixes.end());
-        if (!format.files.shared_suffix.empty()) all.push_back(format.files.shared_suffix);
-    }
-    return fmt::format("{}", fmt::join(all, ", "));
 }
 
 }  // namespace tensorfs

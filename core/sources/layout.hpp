@@ -31,15 +31,10 @@
 #include <vector>
 
 #include "core/formats/formats.hpp"
+#include "core/sources/choice.hpp"
 #include "core/sources/index.hpp"
 
 namespace tensorfs {
-
-/// What the user says of which model is meant.
-struct Choice {
-    std::string index;    // the name of an index file in the folder; "" leaves it to the rules
-    std::string variant;  // such as "fp16" or "Q4_K_M"
-};
 
 /// The set that a folder shows.
 struct ShardSet {
@@ -55,8 +50,5 @@ struct ShardSet {
 /// tensors, or what Index::read throws.
 std::optional<ShardSet> find_shards(const std::string& folder, const std::vector<std::string>& names,
                                     const Choice& choice, std::span<const Format> formats = tensorfs::formats());
-
-/// The suffixes of the formats' files, for messages: ".safetensors, .gguf".
-std::string suffixes_of(std::span<const Format> formats);
 
 }  // namespace tensorfs

@@ -178,3 +178,17 @@ TEST_CASE("a path from the root leads to the same file as what was typed, behind
     CHECK(fs::exists(model.shard_path(model.tensors().at(0))));
     CHECK(fs::exists(model.location()));
 }
+
+TEST_CASE("a key is for formats whose files have parts, and others say that they have none") {
+    const TemporaryFolder folder;
+    write_file(folder / "a.safetensors", safetensors_file({{"t", "U8", {1}, "x"}}));
+    const Source source = find_source(folder / "a.safetensors", {{}, "", "model.ema"});
+    CHECK(source.key == "model.ema");
+    const auto problems = problems_of([&] { Model::load(source); });
+    REQUIRE(kinds(problems) == "NoSuchSource ");
+    CHECK(problems[0].path == folder / "a.safetensors");
+    CHECK(contains(problems[0].text, "model.ema"));
+    CHECK(contains(problems[0].text, "safetensors"));
+    CHECK(find_source(folder.path().string(), {{}, "", "x"}).key == "x");
+    CHECK(find_source(folder.path().string()).key.empty());
+}
