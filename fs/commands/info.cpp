@@ -121,7 +121,7 @@ void print_json(const Model& model) {
 constexpr std::array arguments{
     Argument{
         .value = {"SOURCE", Completes::source},
-        .help = "a model folder, a .safetensors file, an index or a Hub id; or where one is mounted",
+        .help = "a model's folder or file, an index or a Hub id; or where one is mounted",
         .alternative = "MOUNTPOINT",
     },
 };

@@ -29,7 +29,7 @@ bool verify(const std::string& source, const SourceOptions& options) {
 constexpr std::array arguments{
     Argument{
         .value = {"SOURCE", Completes::source},
-        .help = "model folders, .safetensors files or indexes",
+        .help = "models' folders or files, indexes or Hub ids",
         .is_repeated = true,
     },
 };
