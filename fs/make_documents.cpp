@@ -26,6 +26,8 @@ std::string model_suffixes() {
     std::string suffixes;
     for (const Format& format : formats()) {
         for (const std::string_view suffix : format.files.suffixes) suffixes += fmt::format("{}|", suffix.substr(1));
+        if (const std::string_view shared = format.files.shared_suffix; !shared.empty())
+            suffixes += fmt::format("{}|", shared.substr(1));
     }
     return suffixes + "json";
 }

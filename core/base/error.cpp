@@ -28,6 +28,7 @@ std::string_view to_string(Kind kind) {
         case Kind::MissingShard: return "MissingShard";
         case Kind::MissingTensor: return "MissingTensor";
         case Kind::NotRegularFile: return "NotRegularFile";
+        case Kind::RunsCode: return "RunsCode";
         case Kind::NoSuchSource: return "NoSuchSource";
         case Kind::NotAModel: return "NotAModel";
         case Kind::AmbiguousSource: return "AmbiguousSource";

@@ -27,6 +27,7 @@ enum class Kind {
     MissingShard,      // a shard that the index names is not there
     MissingTensor,     // the index places a tensor in a shard that does not have it
     NotRegularFile,    // a FIFO, device, socket or folder stands where a shard should
+    RunsCode,          // a loader would call what the file names, and that was not to be
     NoSuchSource,      // nothing is at the path that was given
     NotAModel,         // something is there, but nothing that is read as a model
     AmbiguousSource,   // several models are there and nothing says which is meant

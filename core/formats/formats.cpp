@@ -1,33 +1,45 @@
 #include "core/formats/formats.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/formats/gguf/gguf.hpp"
+#include "core/formats/numpy/numpy.hpp"
+#include "core/formats/pytorch/pytorch.hpp"
 #include "core/formats/safetensors/safetensors.hpp"
 
 namespace tensorfs {
 namespace {
 
-constexpr std::array<std::string_view, 1> safetensors_suffixes{".safetensors"};
-constexpr std::array<std::string_view, 5> safetensors_bases{"model", "diffusion_pytorch_model", "consolidated",
-                                                            "adapter_model", "pytorch_lora_weights"};
-constexpr std::array<std::string_view, 1> gguf_suffixes{".gguf"};
+/// What NumPy writes: one array, or an archive of arrays.
+bool is_numpy(std::string_view beginning, const Shard& shard) {
+    return numpy::is_array_file(beginning, shard) || numpy::is_archive(beginning, shard);
+}
 
+Header read_numpy(const Shard& shard, const HeaderOptions& options) {
+    constexpr std::string_view zip = "PK";
+    std::string beginning(std::min<std::uint64_t>(shard.size(), zip.size()), '\0');
+    shard.read(0, beginning);
+    return beginning == zip ? numpy::read_archive_file(shard, options) : numpy::read_array_file(shard, options);
+}
+
+Metadata no_metadata(const Shard&) { return {}; }
+
+// In the order in which a folder that holds several is taken for one of them.
 constexpr std::array table{
-    Format{"safetensors",
-           {safetensors_suffixes, true, safetensors_bases, true},
-           nullptr,
-           safetensors::read_header,
-           safetensors::read_metadata},
-    Format{"gguf",
-           {gguf_suffixes, false, {}, false},
-           gguf::is_content,
-           gguf::read_header,
-           gguf::read_metadata,
-           gguf::check_parts},
+    Format{"safetensors", file_names::safetensors, nullptr, safetensors::read_header, safetensors::read_metadata},
+    Format{"gguf", file_names::gguf, gguf::is_content, gguf::read_header, gguf::read_metadata, gguf::check_parts},
+    // Before NumPy, whose archives are zips of any other content.
+    Format{"pytorch", file_names::pytorch, pytorch::is_content, pytorch::read_header, pytorch::read_metadata, nullptr,
+           true},
+    Format{"numpy", file_names::numpy, is_numpy, read_numpy, no_metadata},
 };
 
 bool has_suffix(const Format& format, std::string_view name) {
@@ -56,6 +68,15 @@ const Format& format_of(const Shard& shard) {
     }
     const Format* const named = format_named(shard.path());
     return named == nullptr ? fallback : *named;
+}
+
+std::string suffixes_of(std::span<const Format> formats) {
+    std::vector<std::string_view> all;
+    for (const Format& format : formats) {
+        all.insert(all.end(), format.files.suffixes.begin(), format.files.suffixes.end());
+        if (!format.files.shared_suffix.empty()) all.push_back(format.files.shared_suffix);
+    }
+    return fmt::format("{}", fmt::join(all, ", "));
 }
 
 }  // namespace tensorfs

@@ -1,30 +1,16 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/formats/file_names.hpp"
 #include "core/formats/header.hpp"
+#include "core/formats/part.hpp"
 #include "core/tensors/shard.hpp"
 
 namespace tensorfs {
-
-/// How the files of a format are named where they lie in a folder. (What is made of that: layout.hpp.)
-struct FileNames {
-    std::span<const std::string_view> suffixes;  // such as ".safetensors"
-    bool has_index;                              // BASE + the first suffix + ".index.json" names a model's shards
-    std::span<const std::string_view> bases;     // well-known ones; of several models the first of these is meant
-    bool is_joined;                              // single files without an index are one model together
-};
-
-/// A file of a model that was read, as Format::check_parts sees it.
-struct Part {
-    std::string_view name;  // relative to the folder that they are in
-    std::string_view path;  // for messages
-    const Metadata& metadata;
-    std::size_t tensors;  // how many it has
-};
 
 /// A file format that models come in: a row of the table that everything else takes what it knows of formats
 /// from. A new one is a folder beside formats/safetensors, a row in formats.cpp, tests and documentation.
@@ -45,6 +31,8 @@ struct Format {
     /// What is wrong with files of this format as parts of one model, where each by itself is good; null where nothing
     /// can be. `is_whole` says that no file of the model, and no tensor of a file, was left out as it is bad.
     std::vector<Problem> (*check_parts)(std::span<const Part> parts, bool is_whole) = nullptr;
+    /// Whether a file can hold several models or parts of one, of which HeaderOptions::key takes one.
+    bool has_keys = false;
 };
 
 /// All formats, in the order in which a folder that holds several is taken for one of them.
@@ -58,5 +46,8 @@ const Format& format_of(const Shard& shard);
 /// The format whose files have such a name; null where none has. The view of a name's suffix tells nothing of
 /// what the file holds.
 const Format* format_named(std::string_view file_name);
+
+/// The suffixes of the formats' files, as messages list them: ".safetensors, .gguf".
+std::string suffixes_of(std::span<const Format> formats);
 
 }  // namespace tensorfs

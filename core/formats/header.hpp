@@ -40,6 +40,7 @@ struct HeaderEntry {
     std::uint64_t begin = 0, end = 0;        // bytes from the start of the data; of a strided one, begin + nbytes
     Dtype dtype{};
     ElementLayout layout = ElementLayout::contiguous;
+    bool is_left_out = false;  // it only says what its bytes are not, while other tensors are checked
 };
 
 /// Appends a name with `prefix` before it to the header's names; the entry is told where it stands.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <system_error>
 #include <tuple>
@@ -47,6 +48,7 @@ public:
         problems_ = source_.problems;
         read_shards(on_problem);
         check_parts();
+        say_what_is_there_instead();
         join();
         sort_by_name();
         choose_tensors();
@@ -84,8 +86,10 @@ private:
                 const std::string prefix = component.name.empty() ? "" : component.name + '/';
                 HeaderOptions options;
                 options.prefix = prefix;
+                options.key = source_.key;
                 options.partial = on_problem == OnProblem::leave_out;
                 task.format = &format_of(shard);
+                if (!source_.key.empty() && !task.format->has_keys) refuse_key(shard, *task.format);
                 task.header = task.format->read_header(shard, options);
                 task.problems = std::move(task.header.problems);
                 if (is_short_of_descriptors) shard.map_and_close();
@@ -121,6 +125,25 @@ private:
         for (Problem& problem : format.check_parts(parts, is_whole)) problems_.push_back(std::move(problem));
     }
 
+    [[noreturn]] void refuse_key(const Shard& shard, const Format& format) const {
+        throw Error({Kind::NoSuchSource,
+                     shard.path(),
+                     {},
+                     fmt::format("a {} file has no parts, so that there is no key {} (-o key=)", format.name,
+                                 in_quotes(source_.key))});
+    }
+
+    /// Where shards are missing, and the whole model lies beside them, the first of them says so.
+    void say_what_is_there_instead() {
+        for (Task& task : tasks_) {
+            std::string& instead = source_.components[task.component].instead;
+            if (instead.empty() || task.problems.empty() || task.problems.front().kind != Kind::MissingShard) continue;
+            task.problems.front().text +=
+                fmt::format("; but a whole model is there, which `tensorfs {} MOUNTPOINT` shows", instead);
+            instead.clear();
+        }
+    }
+
     void join() {
         std::size_t tensors = 0;
         std::size_t names = 0;
@@ -134,11 +157,11 @@ private:
         model_.by_name_.reserve(tensors);
         model_.names_.reserve(names);
         model_.dims_.reserve(dims);
-        for (const Component& component : source_.components) is_good_.emplace_back(component.shards.size());
+        for (const Component& component : source_.components) is_whole_.emplace_back(component.shards.size());
         for (Task& task : tasks_) {
             problems_.insert(problems_.end(), task.problems.begin(), task.problems.end());
             if (!task.shard) continue;
-            is_good_[task.component][task.number] = true;
+            take_losses(task);
             take_tensors(task.header);
             places_.push_back({task.component, task.number});
             const Component& component = source_.components[task.component];
@@ -147,11 +170,21 @@ private:
             model_.shard_paths_.push_back(join_path(absolute_path(component.folder), name));
             for (const std::string& note : task.header.notes)
                 model_.notes_.push_back(fmt::format("{}: {}", model_.shard_names_.back(), note));
+            for (std::string& call : task.header.calls)
+                model_.calls_.push_back({model_.shards_.size(), std::move(call)});
             model_.shards_.push_back(std::move(*task.shard));
             model_.formats_.push_back(task.format);
             model_.metadata_.push_back(std::move(task.header.metadata));
         }
         tasks_.clear();
+    }
+
+    /// What a shard does not have for a reason that has been told is not missed once more. A problem of the whole file
+    /// accounts for any tensor.
+    void take_losses(const Task& task) {
+        const auto is_of_file = [](const Problem& problem) { return problem.tensor.empty(); };
+        is_whole_[task.component][task.number] = std::none_of(task.problems.begin(), task.problems.end(), is_of_file);
+        for (const Problem& problem : task.problems) lost_.emplace(task.component, task.number, problem.tensor);
     }
 
     /// Moves the tensors of the shard that comes next, names and shapes, into the model's storage:
@@ -228,7 +261,8 @@ private:
                 kept[order[at]] = found = true;
                 ++kept_count;
             }
-            if (!found && is_good_[component][entry.shard]) {
+            if (!found && is_whole_[component][entry.shard] &&
+                !lost_.contains({component, entry.shard, std::string(name)})) {
                 problems_.push_back(
                     {Kind::MissingTensor, source_.components[component].index_path, std::string(name),
                      "the index places it in " + in_quotes(index.shards()[entry.shard]) + ", which does not have it"});
@@ -276,9 +310,10 @@ private:
     Source source_;
     std::vector<Task> tasks_;
     std::vector<Problem> problems_;
-    std::vector<std::vector<bool>> is_good_;  // by component and position in its shards
-    std::vector<Place> places_;               // of model_.shards_
-    std::vector<std::size_t> run_ends_;       // in model_.by_name_: up to where each shard's tensors stand
+    std::vector<std::vector<bool>> is_whole_;  // by component and position in its shards: what it lacks is missing
+    std::set<std::tuple<std::uint32_t, std::uint32_t, std::string>> lost_;  // the same, and a tensor that it had
+    std::vector<Place> places_;                                             // of model_.shards_
+    std::vector<std::size_t> run_ends_;  // in model_.by_name_: up to where each shard's tensors stand
 };
 
 Model Model::load(Source source, OnProblem on_problem) {

@@ -64,6 +64,13 @@ public:
     /// What deserves a word but is no fault: what a rule passed over, tensors that the index leaves
     /// out, a total_size that is not the sum. A sentence each.
     [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+    /// Something that a loader which runs what a checkpoint asks for would call: none of it is called here.
+    struct Call {
+        std::size_t shard;
+        std::string name;  // such as "os.system"
+    };
+    /// Of what PyTorch's weights_only does not allow, each once for each shard.
+    [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
     /// What was left out because it is bad; empty unless loaded with leave_out.
     [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
 
@@ -90,6 +97,7 @@ private:
     std::vector<std::uint32_t> by_name_;
     std::vector<std::string> notes_;
     std::vector<Problem> problems_;
+    std::vector<Call> calls_;
 };
 
 }  // namespace tensorfs

@@ -13,7 +13,7 @@
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
 #include "core/base/path.hpp"
-#include "core/sources/layout.hpp"
+#include "core/sources/folder.hpp"
 
 namespace tensorfs {
 namespace {
@@ -23,11 +23,31 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-/// A variable that holds a path, in which "~" stands for the home folder.
+/// Puts the values of variables in the place of "$NAME" and "${NAME}"; what is not set stays as it is written.
+std::string with_variables(std::string_view text) {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    std::string expanded;
+    while (true) {
+        const std::size_t dollar = text.find('$');
+        expanded += text.substr(0, dollar);
+        if (dollar == std::string_view::npos) return expanded;
+        text.remove_prefix(dollar + 1);
+        const bool has_braces = text.starts_with('{');
+        const std::string_view rest = text.substr(has_braces ? 1 : 0);
+        const std::string name(rest.substr(0, rest.find_first_not_of(letters)));
+        const bool is_whole = !has_braces || rest.substr(name.size()).starts_with('}');
+        const char* const value = name.empty() || !is_whole ? nullptr : std::getenv(name.c_str());
+        expanded += value == nullptr ? "$" : value;
+        if (value != nullptr) text.remove_prefix(name.size() + (has_braces ? 2 : 0));
+    }
+}
+
+/// A variable that holds a path, in which "~" stands for the home folder, and "$NAME" for another variable.
+/// (huggingface_hub does so with each of them.)
 std::string path_variable(const char* name) {
     std::string path = variable(name);
     if (path == "~" || path.starts_with("~/")) path.replace(0, 1, variable("HOME"));
-    return path;
+    return with_variables(path);
 }
 
 bool is_word(std::string_view text) {
@@ -65,11 +85,12 @@ bool is_hub_id(std::string_view text) {
 }
 
 std::string hub_cache() {
-    std::string cache = path_variable("HF_HUB_CACHE");
-    if (!cache.empty()) return cache;
+    for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
+        if (std::string cache = path_variable(name); !cache.empty()) return cache;
+    }
     if (const std::string home = path_variable("HF_HOME"); !home.empty()) return join_path(home, "hub");
-    cache = path_variable("XDG_CACHE_HOME");
-    if (!cache.empty()) return join_path(cache, "huggingface/hub");
+    if (const std::string cache = path_variable("XDG_CACHE_HOME"); !cache.empty())
+        return join_path(cache, "huggingface/hub");
     if (const std::string home = variable("HOME"); !home.empty()) return join_path(home, ".cache/huggingface/hub");
     return {};
 }

@@ -14,8 +14,9 @@ namespace tensorfs {
 /// Whether `text` can be a Hub id: ORG/NAME or NAME, of letters, digits, '-', '_' and '.'.
 bool is_hub_id(std::string_view text);
 
-/// The cache: HF_HUB_CACHE, else HF_HOME/hub, else XDG_CACHE_HOME/huggingface/hub, else
-/// ~/.cache/huggingface/hub. Empty if no variable tells.
+/// The cache: HF_HUB_CACHE, else HUGGINGFACE_HUB_CACHE (its old name), else HF_HOME/hub, else
+/// XDG_CACHE_HOME/huggingface/hub, else ~/.cache/huggingface/hub. In these, "~" at the beginning and $VARIABLE or
+/// ${VARIABLE} are expanded. Empty if no variable tells.
 std::string hub_cache();
 
 /// The folder of a model in the cache, whether it is there or not.

@@ -1,5 +1,8 @@
 #include "core/sources/index.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
@@ -7,6 +10,7 @@
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
 #include "core/base/json.hpp"
+#include "core/sources/set_name.hpp"
 #include "core/tensors/shard.hpp"
 
 namespace tensorfs {
@@ -24,7 +28,21 @@ bool has_parent_reference(std::string_view path) {
     }
 }
 
+/// Whether an index of that format may name such a file: also one with a suffix that other files have, too.
+bool may_name(const Format& format, std::string_view path) {
+    const FileNames& files = format.files;
+    if (files.indexed.empty()) return false;
+    return std::any_of(files.suffixes.begin(), files.suffixes.end(),
+                       [&](auto suffix) { return path.ends_with(suffix); }) ||
+           (!files.shared_suffix.empty() && path.ends_with(files.shared_suffix));
+}
+
 }  // namespace
+
+std::span<const Format> index_formats(std::string_view name, std::span<const Format> formats) {
+    const Format* const format = format_of_index(name, formats);
+    return format == nullptr ? formats : std::span(format, 1);
+}
 
 std::string_view shard_path_problem(std::string_view path) {
     if (path.empty()) return "it is empty";
@@ -39,7 +57,8 @@ std::string_view shard_path_problem(std::string_view path) {
 /// Reads one index's text.
 class IndexReader {
 public:
-    IndexReader(Index& index, const std::string& path) : index_(index), path_(path) {}
+    IndexReader(Index& index, const std::string& path, std::span<const Format> formats)
+        : index_(index), path_(path), formats_(formats) {}
 
     void read(const json::Text& text) {
         if (!simdjson::validate_utf8(text.view().data(), text.view().size())) invalid("it is not UTF-8");
@@ -101,17 +120,35 @@ private:
     }
 
     void check_path(std::string_view path) {
-        if (const std::string_view problem = shard_path_problem(path); !problem.empty()) {
+        const std::string_view problem = shard_path_problem(path);
+        const bool is_bad_path = !problem.empty();
+        if (is_bad_path) {
             problems_.push_back({Kind::InvalidShardPath,
                                  path_,
                                  {},
                                  "the index names a shard " + in_quotes(path) + ": " + std::string(problem)});
-        } else if (!path.ends_with(".safetensors")) {
-            problems_.push_back({Kind::InvalidIndex,
-                                 path_,
-                                 {},
-                                 "the index names " + in_quotes(path) + ", which is no .safetensors file"});
         }
+        const auto fits = [&](const Format& format) { return may_name(format, path); };
+        if (index_.format_ == nullptr) {
+            const auto found = std::find_if(formats_.begin(), formats_.end(), fits);
+            if (found != formats_.end()) index_.format_ = &*found;
+        }
+        if (is_bad_path || (index_.format_ != nullptr && fits(*index_.format_))) return;
+        problems_.push_back(
+            {Kind::InvalidIndex,
+             path_,
+             {},
+             fmt::format("the index names {}, which is no {} file", in_quotes(path), wanted_suffixes())});
+    }
+
+    /// ".safetensors": of the index's format, or of all that it could be of.
+    [[nodiscard]] std::string wanted_suffixes() const {
+        std::vector<std::string_view> suffixes;
+        for (const Format& format : formats_) {
+            if (format.files.indexed.empty() || (index_.format_ != nullptr && index_.format_ != &format)) continue;
+            suffixes.push_back(format.files.indexed);
+        }
+        return fmt::format("{}", fmt::join(suffixes, " or "));
     }
 
     void sort_shards() {
@@ -150,6 +187,7 @@ private:
 
     Index& index_;
     const std::string& path_;
+    std::span<const Format> formats_;
     std::unordered_map<std::string, std::uint32_t> numbers_;
     std::vector<Problem> problems_;
     std::string scratch_;
@@ -157,13 +195,13 @@ private:
     bool has_map_ = false;
 };
 
-Index Index::parse(std::string_view text, const std::string& path) {
+Index Index::parse(std::string_view text, const std::string& path, std::span<const Format> formats) {
     Index index;
-    IndexReader(index, path).read(json::Text(text));
+    IndexReader(index, path, formats).read(json::Text(text));
     return index;
 }
 
-Index Index::read(const std::string& path) {
+Index Index::read(const std::string& path, std::span<const Format> formats) {
     const Shard file(path);
     if (file.size() > max_index_size) {
         throw Error(
@@ -172,7 +210,7 @@ Index Index::read(const std::string& path) {
     json::Text text(file.size());
     file.read(0, {text.data(), file.size()});
     Index index;
-    IndexReader(index, path).read(text);
+    IndexReader(index, path, formats).read(text);
     return index;
 }
 

@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/formats/formats.hpp"
 
 namespace tensorfs {
 
@@ -13,8 +16,8 @@ namespace tensorfs {
 ///   {"metadata": {"total_size": 123, ...}, "weight_map": {"TENSOR": "SHARD", ...}}
 ///
 /// Rules: the text is UTF-8 and one JSON object; `weight_map` is an object of strings and stands
-/// once; a tensor may stand in it twice only with the same shard. `metadata` may be absent or
-/// anything; its total_size is advice, not a rule. Other fields are passed over.
+/// once; a tensor may stand in it twice only with the same shard. All shards are files of one format. `metadata` may
+/// be absent or anything; its total_size is advice, not a rule. Other fields are passed over.
 class Index {
 public:
     struct Entry {
@@ -25,10 +28,14 @@ public:
 
     /// Reads the index at `path`. Throws Error: InvalidIndex (a rule above), InvalidShardPath,
     /// DuplicateName, MissingShard (no such index), NotRegularFile or SystemError; all that is
-    /// wrong in one.
-    static Index read(const std::string& path);
+    /// wrong in one. `formats` are those of which it may be: see index_formats().
+    static Index read(const std::string& path, std::span<const Format> formats = tensorfs::formats());
     /// The same for an index's text; `path` is for messages.
-    static Index parse(std::string_view text, const std::string& path);
+    static Index parse(std::string_view text, const std::string& path,
+                       std::span<const Format> formats = tensorfs::formats());
+
+    /// The format of the shards; null if there are none.
+    [[nodiscard]] const Format* format() const { return format_; }
 
     /// The weight map in byte order of the tensors' names.
     [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
@@ -47,10 +54,14 @@ private:
     std::vector<char> names_;
     std::vector<std::string> shards_;
     std::optional<std::uint64_t> total_size_;
+    const Format* format_ = nullptr;
 };
 
-/// Whether an index may name a shard so: relative, in the index's folder or below it, a
-/// .safetensors file. What is wrong with it, or "" if nothing is.
+/// The formats of which the index of that name may be: one if its name tells, else all of `formats`.
+std::span<const Format> index_formats(std::string_view name, std::span<const Format> formats);
+
+/// Whether an index may name a shard so: relative, in the index's folder or below it. What is wrong with it, or "" if
+/// nothing is.
 std::string_view shard_path_problem(std::string_view path);
 
 }  // namespace tensorfs

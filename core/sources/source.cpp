@@ -10,7 +10,10 @@
 #include "core/base/error.hpp"
 #include "core/base/escape.hpp"
 #include "core/base/path.hpp"
+#include "core/sources/candidate.hpp"
+#include "core/sources/folder.hpp"
 #include "core/sources/hub.hpp"
+#include "core/sources/set_name.hpp"
 
 namespace tensorfs {
 namespace {
@@ -21,7 +24,11 @@ constexpr std::string_view pipeline_file = "model_index.json";
 
 class Finder {
 public:
-    Finder(const std::string& path, const SourceOptions& options) : options_(options) { source_.path = path; }
+    Finder(const std::string& path, const SourceOptions& options, std::span<const Format> formats)
+        : options_(options), formats_(formats) {
+        source_.path = path;
+        source_.key = options.key;
+    }
 
     Source find() {
         std::error_code error;
@@ -77,10 +84,10 @@ private:
         component.folder = file.parent_path().string();
         if (file.extension() == ".json") {
             component.index_path = source_.path;
-            component.index = Index::read(source_.path);
+            component.index = Index::read(source_.path, index_formats(file.filename().string(), formats_));
             component.shards = component.index->shards();
         } else {
-            component.shards = {file.filename().string()};
+            component.shards = shards_behind(file.filename().string(), formats_);
         }
         source_.components.push_back(std::move(component));
     }
@@ -95,21 +102,34 @@ private:
         const bool has_pipeline_file = std::find(names.begin(), names.end(), pipeline_file) != names.end();
         const bool is_pipeline = has_pipeline_file && options_.choice.index.empty();
         if (is_pipeline && use_pipeline(folder, names)) {
-            if (std::any_of(names.begin(), names.end(),
-                            [](const std::string& name) { return parse_shard_name(name).has_value(); })) {
-                source_.notes.push_back(
-                    "the pipeline's folders are shown; .safetensors files beside them are passed over");
-            }
+            note_what_lies_beside(names);
             return;
         }
         if (use_set(folder, names, {}, options_.choice) || (!is_pipeline && use_pipeline(folder, names))) return;
-        throw Error({Kind::NotAModel, folder, {}, "the folder has no .safetensors file and no index of any"});
+        throw Error({Kind::NotAModel,
+                     folder,
+                     {},
+                     fmt::format("the folder has no {} file and no index of any", suffixes_of(formats_))});
+    }
+
+    void note_what_lies_beside(const std::vector<std::string>& names) {
+        std::vector<std::string_view> suffixes;  // of what lies beside a pipeline's folders
+        for (const std::string& name : names) {
+            const std::string_view suffix = std::string_view(name).substr(std::min(name.rfind('.'), name.size()));
+            const auto has_name = [&](const Format& f) { return parse_shard_name(name, f.files).has_value(); };
+            if (std::any_of(formats_.begin(), formats_.end(), has_name) &&
+                std::find(suffixes.begin(), suffixes.end(), suffix) == suffixes.end())
+                suffixes.push_back(suffix);
+        }
+        if (suffixes.empty()) return;
+        source_.notes.push_back(fmt::format("the pipeline's folders are shown; {} files beside them are passed over",
+                                            fmt::join(suffixes, " and ")));
     }
 
     /// Adds the set of shards in a folder as a component; false where there is none.
     bool use_set(const std::string& folder, const std::vector<std::string>& names, const std::string& component_name,
                  const Choice& choice) {
-        std::optional<ShardSet> set = find_shards(folder, names, choice);
+        std::optional<ShardSet> set = find_shards(folder, names, choice, formats_);
         if (!set) return false;
         Component component;
         component.name = component_name;
@@ -117,6 +137,7 @@ private:
         component.shards = std::move(set->shards);
         component.index = std::move(set->index);
         if (!set->index_name.empty()) component.index_path = join_path(folder, set->index_name);
+        if (!set->instead.empty()) component.instead = join_path(folder, set->instead);
         for (const std::string& note : set->notes) {
             source_.notes.push_back(component_name.empty() ? note : fmt::format("{}: {}", component_name, note));
         }
@@ -135,8 +156,9 @@ private:
             if (!fs::is_directory(path, unreadable)) continue;
             const std::vector<std::string> inner = names_in(path);
             // As diffusers does: a component that has not the variant is taken without.
-            const bool has_it = std::any_of(inner.begin(), inner.end(),
-                                            [&](const std::string& file) { return is_of_variant(file, variant); });
+            const bool has_it = std::any_of(inner.begin(), inner.end(), [&](const std::string& file) {
+                return is_of_variant(file, variant, formats_);
+            });
             try {
                 if (!use_set(path, inner, name, {{}, has_it ? variant : std::string()})) continue;
             } catch (const Error& e) {
@@ -158,11 +180,14 @@ private:
     }
 
     const SourceOptions& options_;
+    std::span<const Format> formats_;
     Source source_;
 };
 
 }  // namespace
 
-Source find_source(const std::string& path, const SourceOptions& options) { return Finder(path, options).find(); }
+Source find_source(const std::string& path, const SourceOptions& options, std::span<const Format> formats) {
+    return Finder(path, options, formats).find();
+}
 
 }  // namespace tensorfs

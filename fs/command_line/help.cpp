@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/formats/formats.hpp"
+
 namespace tensorfs {
 namespace {
 
@@ -79,12 +81,13 @@ std::string help(std::span<const Verb* const> all) {
                     {"tensorfs VERB --help", "all that a verb takes"},
                     {"tensorfs --version", "the versions of tensorfs and libfuse"},
                     {"man tensorfs", "the manual, with examples"}};
-    return "tensorfs shows a safetensors model as a folder: each tensor is a read-only file.\n\n"
+    return "tensorfs shows a model as a folder: each tensor is a read-only file.\n\n"
            "Usage: tensorfs SOURCE MOUNTPOINT [-f] [-d] [-o OPTION[,OPTION...]]\n"
            "       tensorfs VERB ARGUMENTS\n\n" +
            wrapped("",
-                   "SOURCE is a model folder, a .safetensors file, an index (*.index.json) or the id of a model in the "
-                   "Hugging Face Hub's local cache, such as org/name.") +
+                   fmt::format("SOURCE is a model's folder or file ({}), an index (*.index.json) or the id of a model "
+                               "in the Hugging Face Hub's local cache, such as org/name.",
+                               suffixes_of(formats()))) +
            "Unmount with `fusermount3 -u MOUNTPOINT`.\n\nVerbs:\n" + in_columns(verbs) + '\n' + in_columns(rest);
 }
 

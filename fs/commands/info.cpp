@@ -58,6 +58,8 @@ std::map<std::pair<std::string, std::string>, std::size_t> count_metadata(const 
 /// The model's notes, and what a mount of it lacks.
 std::vector<std::string> notes_of(const Model& model) {
     std::vector<std::string> notes = model.notes();
+    for (const Model::Call& call : model.calls())
+        notes.push_back(fmt::format("{}: unpickling it would call {}", model.shard_name(call.shard), call.name));
     if (const std::uint64_t size = merged_header_size(model); size > safetensors::max_header_size) {
         notes.push_back(
             fmt::format("a mount has no .tensorfs/model.safetensors: its header would have {} bytes, more than "
@@ -67,18 +69,27 @@ std::vector<std::string> notes_of(const Model& model) {
     return notes;
 }
 
+/// How many bits a weight takes on average; 0 where there is none.
+double bits_each(std::uint64_t parameters, std::uint64_t nbytes) {
+    return parameters == 0 ? 0 : 8 * static_cast<double>(nbytes) / static_cast<double>(parameters);
+}
+
 void print_text(const Model& model) {
     std::string text = fmt::format(
         "source      {}\nformat      {}\nshards      {}\ntensors     {}\nparameters  {}\nbytes       {} ({})\n",
         printable(model.location()), model.format_names(), with_commas(model.shards().size()),
         with_commas(model.tensors().size()), with_commas(model.parameters()), with_commas(model.nbytes()),
         human_bytes(model.nbytes()));
+    if (model.parameters() != 0)
+        text += fmt::format("bits each   {:.4g}\n", bits_each(model.parameters(), model.nbytes()));
     const SumsByDtype sums = sum_up(model);
-    text += fmt::format("\n{:<11} {:>11} {:>19} {:>19}\n", "dtype", "tensors", "parameters", "bytes");
+    text +=
+        fmt::format("\n{:<11} {:>11} {:>19} {:>19} {:>9}\n", "dtype", "tensors", "parameters", "bytes", "bits each");
     for (std::size_t i = 0; i < sums.size(); ++i) {
         if (sums[i].tensors == 0) continue;
-        text += fmt::format("{:<11} {:>11} {:>19} {:>19}\n", dtype_name(i), with_commas(sums[i].tensors),
-                            with_commas(sums[i].parameters), with_commas(sums[i].nbytes));
+        text += fmt::format("{:<11} {:>11} {:>19} {:>19} {:>9.4g}\n", dtype_name(i), with_commas(sums[i].tensors),
+                            with_commas(sums[i].parameters), with_commas(sums[i].nbytes),
+                            bits_each(sums[i].parameters, sums[i].nbytes));
     }
     const auto counts = count_metadata(model);
     if (!counts.empty()) text += "\nmetadata\n";
@@ -121,7 +132,7 @@ void print_json(const Model& model) {
 constexpr std::array arguments{
     Argument{
         .value = {"SOURCE", Completes::source},
-        .help = "a model folder, a .safetensors file, an index or a Hub id; or where one is mounted",
+        .help = "a model's folder or file, an index or a Hub id; or where one is mounted",
         .alternative = "MOUNTPOINT",
     },
 };

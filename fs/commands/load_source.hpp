@@ -13,7 +13,7 @@ namespace tensorfs {
 /// SOURCE, as most verbs take it.
 inline constexpr Argument source_argument{
     .value = {"SOURCE", Completes::source},
-    .help = "a model folder, a .safetensors file, an index or a Hub id",
+    .help = "a model's folder or file, an index or a Hub id",
 };
 
 /// The arguments of a verb that takes a source and nothing else.

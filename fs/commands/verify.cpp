@@ -12,12 +12,19 @@
 namespace tensorfs {
 namespace {
 
-/// Prints the notes or problems of one source. Whether it is good.
-bool verify(const std::string& source, const SourceOptions& options) {
+/// Prints the notes or problems of one source. Whether it is good. With `no_code`, a checkpoint that would run
+/// something is not.
+bool verify(const std::string& source, const SourceOptions& options, bool no_code) {
     try {
         const Model model = Model::load(find_source(source, options));
         for (const std::string& note : model.notes())
             print(fmt::format("{}: note: {}\n", printable(source), printable(note)));
+        for (const Model::Call& call : model.calls()) {
+            const std::string text = "unpickling it would call " + call.name;
+            print(no_code ? to_string(Problem{Kind::RunsCode, model.shards()[call.shard].path(), {}, text}) + "\n"
+                          : fmt::format("{}: note: {}\n", printable(source), printable(text)));
+        }
+        if (no_code && !model.calls().empty()) return false;
         print(printable(source) + ": OK\n");
         return true;
     } catch (const Error& e) {
@@ -29,15 +36,30 @@ bool verify(const std::string& source, const SourceOptions& options) {
 constexpr std::array arguments{
     Argument{
         .value = {"SOURCE", Completes::source},
-        .help = "model folders, .safetensors files or indexes",
+        .help = "models' folders or files, indexes or Hub ids",
         .is_repeated = true,
+    },
+};
+
+constexpr std::array flags{
+    Flag{
+        .name = "--no-code",
+        .help = "a checkpoint whose unpickling would call anything but what PyTorch's weights_only allows is bad",
+        .manual = R"(With
+.Fl -no-code ,
+a checkpoint is bad if unpickling it would call anything that the
+.Cm weights_only
+of PyTorch does not allow; without, a note names each such call.
+Nothing is called to find that out.)",
     },
 };
 
 ExitCode run(const Typed& typed) {
     const LoadOptions options = load_options(typed);
+    const bool no_code = typed.has("--no-code");
     bool all_good = true;
-    for (const std::string& source : typed.values("SOURCE")) all_good = verify(source, options.source) && all_good;
+    for (const std::string& source : typed.values("SOURCE"))
+        all_good = verify(source, options.source, no_code) && all_good;
     return all_good ? ExitCode::ok : ExitCode::bad;
 }
 
@@ -55,6 +77,7 @@ for each problem; see
 .Sx DIAGNOSTICS .
 Weights are not read.)",
     .arguments = arguments,
+    .flags = flags,
     .takes = [](const MountOption& option) { return option.is_of_source && option.name != "partial"; },
     .run = run,
 };

@@ -55,9 +55,12 @@ constexpr std::array table{
     MountOption{
         .name = "variant",
         .value = {"NAME"},
-        .help = "which variant to take, such as fp16",
+        .help = "which variant to take, such as fp16 or Q4_K_M",
         .manual = R"(takes this variant, such as
-.Cm fp16 .
+.Cm fp16 ,
+or this quantisation, such as
+.Cm Q4_K_M ,
+in any case.
 In a pipeline, components that lack it are taken without it, and named.)",
         .is_of_source = true,
         .apply = [](auto& o, auto, auto value) { o.load.source.choice.variant = value; },
@@ -70,6 +73,20 @@ In a pipeline, components that lack it are taken without it, and named.)",
 .Cm main .)",
         .is_of_source = true,
         .apply = [](auto& o, auto, auto value) { o.load.source.revision = value; },
+    },
+    MountOption{
+        .name = "key",
+        .value = {"NAME"},
+        .help = "the part of a nested checkpoint to take, such as state_dict",
+        .manual =
+            R"(takes this part of each file, for formats whose files can nest, such as PyTorch's: a dict in the checkpoint, as in
+.Cm state_dict ,
+with dots between where it lies deeper, as in
+.Cm model.ema .
+The names of its tensors then begin there.
+A key that is not there is answered with those that are.)",
+        .is_of_source = true,
+        .apply = [](auto& o, auto, auto value) { o.load.source.key = value; },
     },
     MountOption{
         .name = "partial",

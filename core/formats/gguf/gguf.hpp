@@ -47,8 +47,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/formats/formats.hpp"
 #include "core/formats/header.hpp"
+#include "core/formats/part.hpp"
 #include "core/tensors/shard.hpp"
 
 namespace tensorfs::gguf {

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "core/base/error.hpp"
 #include "core/base/escape.hpp"
 #include "core/base/json.hpp"
 
@@ -85,7 +86,7 @@ private:
         value.fields([&](std::string_view key, json::Value field) {
             if (key == "dtype") {
                 once(dtype, "dtype");
-                entry.dtype = read_dtype(field);
+                read_dtype(field, entry);
             } else if (key == "shape") {
                 once(shape, "shape");
                 read_shape(field, entry);
@@ -105,7 +106,7 @@ private:
         int position = 0;
         value.elements([&](json::Value element) {
             switch (position++) {
-                case 0: entry.dtype = read_dtype(element); break;
+                case 0: read_dtype(element, entry); break;
                 case 1: read_shape(element, entry); break;
                 case 2: read_offsets(element, entry); break;
                 default: throw json::SyntaxError("an array for a tensor has three elements");
@@ -119,23 +120,33 @@ private:
         seen = true;
     }
 
-    Dtype read_dtype(json::Value value) {
-        if (value.type() != json::Type::object) return named_dtype(value.string(scratch_));
-        std::optional<Dtype> dtype;
+    void read_dtype(json::Value value, HeaderEntry& entry) {
+        if (value.type() != json::Type::object) {
+            take_dtype(value.string(scratch_), entry);
+            return;
+        }
+        bool has_name = false;
         value.fields([&](std::string_view name, json::Value unit) {
-            if (dtype) throw json::SyntaxError("\"dtype\" has two names");
-            dtype = named_dtype(name);
+            if (has_name) throw json::SyntaxError("\"dtype\" has two names");
+            has_name = true;
+            take_dtype(name, entry);
             if (!unit.is_null()) throw json::SyntaxError("\"dtype\" is not a string");
         });
-        if (!dtype) throw json::SyntaxError("\"dtype\" is not a string");
-        return *dtype;
+        if (!has_name) throw json::SyntaxError("\"dtype\" is not a string");
     }
 
-    static Dtype named_dtype(std::string_view name) {
+    /// Of a part, a tensor of an unknown dtype is left out: its offsets tell where the others' bytes are not.
+    void take_dtype(std::string_view name, HeaderEntry& entry) {
         const std::optional<Dtype> dtype = parse_dtype(name);
-        if (!dtype || is_quantised(*dtype))
-            throw json::SyntaxError("dtype " + in_quotes(name) + " is not one of the format's");
-        return *dtype;
+        if (dtype && !is_quantised(*dtype)) {
+            entry.dtype = *dtype;
+            return;
+        }
+        std::string text = "dtype " + in_quotes(name) + " is not one of the format's";
+        if (!options_.partial) throw json::SyntaxError(text);
+        entry.is_left_out = true;
+        header_.problems.push_back(
+            {Kind::InvalidHeaderDeserialization, {}, std::string(name_of(header_, entry)), std::move(text)});
     }
 
     void read_shape(json::Value value, HeaderEntry& entry) {

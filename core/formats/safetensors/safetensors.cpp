@@ -34,7 +34,8 @@ Header parse_header(const json::Text& text, std::uint64_t file_size, const std::
     } catch (const json::SyntaxError& e) {
         throw Error({Kind::InvalidHeaderDeserialization, path, {}, std::string("the header: ") + e.what()});
     }
-    check_entries(header, std::move(entries), 8 + bytes.size(), file_size, path, options.prefix.size());
+    for (Problem& problem : header.problems) problem.path = path;
+    check_entries(header, std::move(entries), {path, file_size, 8 + bytes.size()}, options);
     return header;
 }
 

@@ -25,6 +25,10 @@
 //  9. No name stands twice. The format's text asks for that; the reference      DuplicateName
 //     lets the last one win.
 //
+// Of a part (HeaderOptions::partial), only what cannot be known is lost: a tensor whose dtype is none of the 22, that
+// breaks rule 7, or that ends behind the end of the file. Bytes behind the data are a problem and lose nothing. A
+// header of which no tensor is left is refused, as is one that breaks any other rule.
+//
 // Offsets in a header count from the end of the header; ours, from the start of the file.
 
 #include <cstdint>

@@ -71,7 +71,6 @@ TEST_CASE("one shard that is not whole refuses the model, and of a part leaves o
         {"InvalidHeaderLength ", whole.substr(0, 20)},                       // cut in the header
         {"MetadataIncompleteBuffer ", whole.substr(0, whole.size() - 4)},    // cut before the data
         {"MetadataIncompleteBuffer ", whole.substr(0, whole.size() - 1)},    // cut in the data
-        {"MetadataIncompleteBuffer ", whole + '\0'},                         // more than was meant
         {"InvalidHeaderDeserialization ", std::string(whole.size(), '\0')},  // room was made, no more
         {"HeaderTooLarge ", pointer},
     };
@@ -88,6 +87,98 @@ TEST_CASE("one shard that is not whole refuses the model, and of a part leaves o
         CHECK(model.problems().size() == 1);
         CHECK(model.shards().size() == 2);
     }
+}
+
+TEST_CASE("bytes behind the data refuse the model, and of a part lose nothing") {
+    const Damaged damaged(3);
+    damaged.write("1.safetensors", shard_of({"t1"}) + '\0');
+    const auto problems = damaged.refusal();
+    REQUIRE(kinds(problems) == "MetadataIncompleteBuffer ");
+    CHECK(problems[0].path == damaged / "1.safetensors");
+    CHECK_FALSE(problems[0].text.empty());
+    const Model model = damaged.part();
+    CHECK(names_of(model) == std::set<std::string>{"t0", "t1", "t2"});
+    CHECK(kinds(model.problems()) == "MetadataIncompleteBuffer ");
+    CHECK(model.shards().size() == 3);
+}
+
+TEST_CASE("of a shard that was cut short, the tensors before the cut are a part") {
+    const Damaged damaged(1);
+    const std::string whole = shard_of({"a", "b", "c"});
+    damaged.write_map({{"a", "0.safetensors"}, {"b", "0.safetensors"}, {"c", "0.safetensors"}});
+    for (const std::size_t missing : {1U, 4U, 5U}) {
+        INFO(missing);
+        damaged.write("0.safetensors", whole.substr(0, whole.size() - missing));
+        CHECK(kinds(damaged.refusal()) == "MetadataIncompleteBuffer ");
+        const Model model = damaged.part();
+        CHECK(names_of(model) == (missing > 4 ? std::set<std::string>{"a"} : std::set<std::string>{"a", "b"}));
+        CHECK(kinds(model.problems()) == "MetadataIncompleteBuffer ");
+    }
+}
+
+TEST_CASE("of a part, a tensor that is bad by itself loses only itself, and is not missed by the index") {
+    const std::string good = R"(,"good":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})";
+    const std::vector<std::pair<std::string, std::string>> damages{
+        {"InvalidHeaderDeserialization ", R"({"bad":{"dtype":"F7","shape":[4],"data_offsets":[0,4]})"},
+        {"InvalidHeaderDeserialization ", R"({"bad":{"data_offsets":[0,4],"shape":[4],"dtype":{"Q4_0":null}})"},
+        {"InvalidHeaderDeserialization ", R"({"bad":["F7",[4],[0,4]])"},
+        {"TensorInvalidInfo ", R"({"bad":{"dtype":"U8","shape":[5],"data_offsets":[0,4]})"},
+        {"MisalignedSlice ", R"({"bad":{"dtype":"F4","shape":[7],"data_offsets":[0,4]})"},
+        {"ValidationOverflow ", R"({"bad":{"dtype":"U8","shape":[9223372036854775808,2],"data_offsets":[0,4]})"},
+        {"ValidationOverflow ", R"({"bad":{"dtype":"F64","shape":[9223372036854775807],"data_offsets":[0,4]})"},
+    };
+    for (const auto& [kind, bad] : damages) {
+        INFO(bad);
+        const Damaged damaged(2);
+        damaged.write("1.safetensors", safetensors_file(bad + good, "baddgood"));
+        damaged.write_map({{"t0", "0.safetensors"}, {"bad", "1.safetensors"}, {"good", "1.safetensors"}});
+        CHECK(kinds(damaged.refusal()) == kind);
+        const Model model = damaged.part();
+        CHECK(names_of(model) == std::set<std::string>{"good", "t0"});
+        REQUIRE(kinds(model.problems()) == kind);
+        CHECK(model.problems()[0].tensor == "bad");
+        CHECK(model.problems()[0].path == damaged / "1.safetensors");
+        const Tensor& tensor = *find_tensor(model, "good");
+        std::string bytes(4, '\0');
+        model.shards()[tensor.shard()].read(tensor.offset(), bytes);
+        CHECK(bytes == "good");
+    }
+}
+
+TEST_CASE("of a part, a shard that loses a tensor still misses those that it never had") {
+    const Damaged damaged(1);
+    damaged.write("0.safetensors", safetensors_file(R"({"bad":{"dtype":"F7","shape":[4],"data_offsets":[0,4]},)"
+                                                    R"("good":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})",
+                                                    "baddgood"));
+    damaged.write_map({{"bad", "0.safetensors"}, {"good", "0.safetensors"}, {"never", "0.safetensors"}});
+    const Model model = damaged.part();
+    REQUIRE(kinds(model.problems()) == "InvalidHeaderDeserialization MissingTensor ");
+    CHECK(model.problems()[1].tensor == "never");
+}
+
+TEST_CASE("where tensors overlap or leave gaps, nobody knows which is wrong, and no part is shown") {
+    const Damaged damaged(2);
+    damaged.write("1.safetensors", safetensors_file(R"({"a":{"dtype":"F7","shape":[4],"data_offsets":[0,4]},)"
+                                                    R"("b":{"dtype":"U8","shape":[4],"data_offsets":[3,7]}})",
+                                                    "abcdefg"));
+    const Model model = damaged.part();
+    CHECK(names_of(model) == std::set<std::string>{"t0"});
+    CHECK(kinds(model.problems()) == "InvalidOffset ");
+}
+
+TEST_CASE("a whole model beside an index whose shards are gone is told of, once and with the command") {
+    const Damaged damaged(2);
+    damaged.remove("0.safetensors");
+    damaged.remove("1.safetensors");
+    CHECK_FALSE(contains(damaged.refusal().at(0).text, "whole model"));
+    damaged.write("model.safetensors", shard_of({"t0", "t1"}));
+    const auto problems = damaged.refusal();
+    REQUIRE(kinds(problems) == "MissingShard MissingShard ");
+    CHECK(contains(problems[0].text, "`tensorfs " + (damaged / "model.safetensors") + " MOUNTPOINT`"));
+    CHECK_FALSE(contains(problems[1].text, "model.safetensors"));
+    damaged.write("0.safetensors", "");
+    damaged.write("1.safetensors", shard_of({"t1"}));
+    CHECK_FALSE(contains(damaged.refusal().at(0).text, "whole model"));
 }
 
 TEST_CASE("a shard that is missing is told once, however many tensors it was to hold") {

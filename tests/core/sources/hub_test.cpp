@@ -1,5 +1,6 @@
 #include "core/sources/hub.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -19,20 +20,21 @@ namespace {
 class Environment {
 public:
     explicit Environment(const std::map<std::string, std::string>& variables) {
-        for (const char* name : {"HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME"}) {
+        for (const char* name : names) {
             if (const char* value = std::getenv(name)) before_[name] = value;
             ::unsetenv(name);
         }
         for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
     }
     ~Environment() {
-        for (const char* name : {"HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME"}) ::unsetenv(name);
+        for (const char* name : names) ::unsetenv(name);
         for (const auto& [name, value] : before_) ::setenv(name.c_str(), value.c_str(), 1);
     }
     Environment(const Environment&) = delete;
     Environment& operator=(const Environment&) = delete;
 
 private:
+    static constexpr std::array names{"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME"};
     std::map<std::string, std::string> before_;
 };
 
@@ -79,6 +81,39 @@ TEST_CASE("the cache is where the Hub's own library has it") {
 
     const Environment environment({{"HF_HOME", "~/hf"}, {"HOME", "/4"}});
     CHECK(hub_cache() == "/4/hf/hub");
+}
+
+TEST_CASE("the old name of the cache's variable counts where the new one is not set") {
+    {
+        const Environment environment({{"HUGGINGFACE_HUB_CACHE", "/old"}, {"HF_HOME", "/home"}});
+        CHECK(hub_cache() == "/old");
+    }
+    const Environment environment({{"HUGGINGFACE_HUB_CACHE", "/old"}, {"HF_HUB_CACHE", "/new"}});
+    CHECK(hub_cache() == "/new");
+}
+
+TEST_CASE("variables in the cache's variables are expanded, and so is the home folder") {
+    for (const auto& [name, end] : std::map<std::string, std::string>{{"HF_HUB_CACHE", ""},
+                                                                      {"HUGGINGFACE_HUB_CACHE", ""},
+                                                                      {"HF_HOME", "/hub"},
+                                                                      {"XDG_CACHE_HOME", "/huggingface/hub"}}) {
+        INFO(name);
+        const auto cache_of = [&, variable = name](const std::string& value) {
+            const Environment environment({{variable, value}, {"HOME", "/h"}});
+            return hub_cache();
+        };
+        CHECK(cache_of("$HOME/c") == "/h/c" + end);
+        CHECK(cache_of("${HOME}/c") == "/h/c" + end);
+        CHECK(cache_of("~/c") == "/h/c" + end);
+        CHECK(cache_of("~") == "/h" + end);
+        CHECK(cache_of("/x${HOME}${HOME}y") == "/x/h/hy" + end);
+        CHECK(cache_of("/a~b") == "/a~b" + end);
+        for (const char* kept :
+             {"/$", "/$$x", "/${", "/${HOME", "/${}", "/$NOT_SET_HERE/x", "/${NOT_SET_HERE}", "/$-", "/${HOME x}"}) {
+            INFO(kept);
+            CHECK(cache_of(kept) == kept + end);
+        }
+    }
 }
 
 TEST_CASE("a model's folder in the cache is named after its id") {

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "tests/core/sources/format_lists.hpp"
 #include "tests/support/expect.hpp"
 #include "tests/support/support.hpp"
 
@@ -11,7 +12,7 @@ using namespace tensorfs::tests;
 namespace {
 
 std::string refusal(std::string_view text) {
-    return kinds(problems_of([&] { Index::parse(text, "index.json"); }));
+    return kinds(problems_of([&] { Index::parse(text, "index.json", only_safetensors); }));
 }
 
 /// The entries as "NAME=SHARD ".
@@ -117,7 +118,7 @@ TEST_CASE("all that is wrong in an index is told at once, each shard once") {
     const auto problems = problems_of([] {
         Index::parse(R"({"weight_map":{"a":"/1.safetensors","b":"/1.safetensors","c":"../2.safetensors","d":"3.bin",)"
                      R"("e":"4.safetensors","e":"5.safetensors"}})",
-                     "index.json");
+                     "index.json", only_safetensors);
     });
     CHECK(kinds(problems) == "InvalidShardPath InvalidShardPath InvalidIndex DuplicateName ");
 }

@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "core/sources/source.hpp"
+#include "tests/core/sources/format_lists.hpp"
 #include "tests/support/expect.hpp"
 #include "tests/support/support.hpp"
 
@@ -34,10 +35,10 @@ public:
     }
 
     [[nodiscard]] Model load(const Choice& choice = {}) const {
-        return Model::load(find_source(folder_.path().string(), {choice, ""}));
+        return Model::load(find_source(folder_.path().string(), {choice, ""}, only_safetensors));
     }
     [[nodiscard]] Names shards(const Choice& choice = {}) const {
-        const Source source = find_source(folder_.path().string(), {choice, ""});
+        const Source source = find_source(folder_.path().string(), {choice, ""}, only_safetensors);
         REQUIRE(source.components.size() == 1);
         return source.components[0].shards;
     }

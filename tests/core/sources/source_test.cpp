@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "tests/core/sources/format_lists.hpp"
 #include "tests/support/expect.hpp"
 #include "tests/support/support.hpp"
 
@@ -123,7 +124,9 @@ TEST_CASE("where nothing is, or nothing that is read as a model, that is said") 
     fs::create_directory(folder / "empty");
     CHECK(refusal(folder / "empty") == "NotAModel ");
     write_file(folder / "torch/pytorch_model.bin", "x");
-    CHECK(refusal(folder / "torch") == "NotAModel ");
+    const auto problems = problems_of([&] { find_source(folder / "torch", {}, only_safetensors); });
+    CHECK(kinds(problems) == "NotAModel ");
+    CHECK(problems.at(0).text == "the folder has no .safetensors file and no index of any");
     fs::create_symlink("loop", folder / "loop");
     CHECK(refusal(folder / "loop") == "SystemError ");
     CHECK(refusal(folder / std::string(5000, 'x')) == "SystemError ");
@@ -174,4 +177,18 @@ TEST_CASE("a path from the root leads to the same file as what was typed, behind
     INFO(model.shard_path(model.tensors().at(0)));
     CHECK(fs::exists(model.shard_path(model.tensors().at(0))));
     CHECK(fs::exists(model.location()));
+}
+
+TEST_CASE("a key is for formats whose files have parts, and others say that they have none") {
+    const TemporaryFolder folder;
+    write_file(folder / "a.safetensors", safetensors_file({{"t", "U8", {1}, "x"}}));
+    const Source source = find_source(folder / "a.safetensors", {{}, "", "model.ema"});
+    CHECK(source.key == "model.ema");
+    const auto problems = problems_of([&] { Model::load(source); });
+    REQUIRE(kinds(problems) == "NoSuchSource ");
+    CHECK(problems[0].path == folder / "a.safetensors");
+    CHECK(contains(problems[0].text, "model.ema"));
+    CHECK(contains(problems[0].text, "safetensors"));
+    CHECK(find_source(folder.path().string(), {{}, "", "x"}).key == "x");
+    CHECK(find_source(folder.path().string()).key.empty());
 }

@@ -55,10 +55,11 @@ TEST_CASE("each option of ours does what it says") {
 }
 
 TEST_CASE("options about the source say which model is meant and what to do if it is damaged") {
-    const LoadOptions load = apply("index=a.index.json,variant=fp16,revision=v1,partial").load;
+    const LoadOptions load = apply("index=a.index.json,variant=fp16,revision=v1,key=model.ema,partial").load;
     CHECK(load.source.choice.index == "a.index.json");
     CHECK(load.source.choice.variant == "fp16");
     CHECK(load.source.revision == "v1");
+    CHECK(load.source.key == "model.ema");
     CHECK(load.on_problem == OnProblem::leave_out);
     CHECK(MountOptions().load.on_problem == OnProblem::refuse);
 }
@@ -70,7 +71,7 @@ TEST_CASE("a verb that does not mount takes options about the source, and no oth
     CHECK(load.source.choice.variant == "fp16");
     CHECK(load.source.revision == "v1");
     CHECK(load.on_problem == OnProblem::leave_out);
-    for (const char* option : {"uid=1", "separators=.", "allow_other", "ro", "bogus", "variant", "partial=1"}) {
+    for (const char* option : {"uid=1", "separators=.", "allow_other", "ro", "bogus", "variant", "key", "partial=1"}) {
         INFO(option);
         CHECK_THROWS_AS(apply_option_list(load, option), Failure);
     }
