@@ -107,6 +107,7 @@ private:
             {"user.tensor.parameters", std::to_string(below.parameters)},
         };
         if (path == root_) {
+            expected["user.model.format"] = "safetensors";
             expected["user.model.nbytes"] = std::to_string(below.nbytes);
             expected["user.model.parameters"] = std::to_string(below.parameters);
             expected["user.model.shards"] = std::to_string(model_.shards.size());
