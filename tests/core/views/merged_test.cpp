@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/formats/safetensors/safetensors.hpp"
+#include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 #include "tests/support/contents.hpp"
 #include "tests/support/expect.hpp"

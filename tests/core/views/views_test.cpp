@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.hpp"
 #include "core/views/npy.hpp"
 #include "tests/support/contents.hpp"
 #include "tests/support/expect.hpp"
@@ -170,9 +171,21 @@ TEST_CASE("a tensor's line leaves out the path where there is none") {
     CHECK(Json::parse(tensor_json(model, model.tensors()[0], "x/a")).at("path") == "x/a");
 }
 
+namespace {
+
+/// Of elements that share bytes, so many to a group: the bytes of a row are the last dimension where a row is whole
+/// groups; where it is not, all bytes are one.
+std::vector<std::uint64_t> packed_shape(std::uint64_t group, std::vector<std::uint64_t> dims, std::uint64_t nbytes) {
+    if (dims.empty() || dims.back() % group != 0) return {nbytes};
+    dims.back() = dims.back() / group * (group == 2 ? 1 : 3);
+    return dims;
+}
+
+}  // namespace
+
 TEST_CASE("as an array, a tensor of each type is a header and its bytes, or float32s where that is asked for") {
     using Dims = std::vector<std::uint64_t>;
-    REQUIRE(array_types.size() == dtype_count);
+    REQUIRE(array_types.size() == plain_dtype_count);
     for (const Dims& dims : {Dims{}, Dims{8}, Dims{2, 3, 4}, Dims{0}, Dims{3, 0, 5}, Dims{4, 1}, Dims{40, 100}}) {
         const TemporaryFolder folder;
         std::vector<Sample> samples;
@@ -190,7 +203,7 @@ TEST_CASE("as an array, a tensor of each type is a header and its bytes, or floa
             INFO(row.dtype << ' ' << to_string(Shape(dims)));
             const Tensor& tensor = *find_tensor(model, row.dtype);
             const std::string bytes = bytes_of(raw_view(tensor), model.shards());
-            const Dims packed{bytes.size()};
+            const Dims packed = packed_shape(row.dtype == "F4" ? 2 : 4, dims, bytes.size());
 
             const Content npy = npy_view(tensor);
             CHECK(bytes_of(npy, model.shards()) == npy_header(row.npy, row.is_packed ? packed : dims) + bytes);
@@ -204,16 +217,32 @@ TEST_CASE("as an array, a tensor of each type is a header and its bytes, or floa
     }
 }
 
-TEST_CASE("an array's data begins at a multiple of 4096, so that it can be mapped") {
+TEST_CASE("the data of an array of a page or more begins at a multiple of 4096, and of a smaller one at one of 64") {
     const TemporaryFolder folder;
     const std::vector<std::uint64_t> many(3000, 1);
-    write_file(folder / "m.safetensors",
-               safetensors_file({{"t", "BF16", {1}, "\x80\x3F"}, {"many", "F32", many, "1234"}}));
+    const std::string page(4096, 'x');
+    write_file(folder / "m.safetensors", safetensors_file({{"small", "BF16", {1}, "\x80\x3F"},
+                                                           {"many", "F32", many, "1234"},
+                                                           {"page", "BF16", {32, 64}, page},
+                                                           {"below", "BF16", {2047}, page.substr(2)},
+                                                           {"half", "BF16", {1024}, page.substr(2048)}}));
     const Model model = load(folder / "m.safetensors");
-    for (const Tensor& tensor : model.tensors()) {
-        CHECK((npy_view(tensor).size() - tensor.nbytes()) % 4096 == 0);
-        CHECK((f32_view(tensor).size() - 4) % 4096 == 0);
-    }
+    const auto npy_header_of = [&](const char* name) {
+        const Tensor& tensor = *find_tensor(model, name);
+        return npy_view(tensor).size() - tensor.nbytes();
+    };
+    const auto f32_header_of = [&](const char* name) {
+        const Tensor& tensor = *find_tensor(model, name);
+        return f32_view(tensor).size() - 4 * tensor.elements();
+    };
+    CHECK(npy_header_of("small") == 128);
+    CHECK(f32_header_of("small") == 128);
+    CHECK(npy_header_of("many") % 64 == 0);
+    CHECK(npy_header_of("page") == 4096);
+    CHECK(f32_header_of("page") == 4096);
+    CHECK(npy_header_of("below") == 128);
+    CHECK(npy_header_of("half") == 128);
+    CHECK(f32_header_of("half") == 4096);
 }
 
 TEST_CASE("a text of very many control characters is JSON in a moment") {

@@ -26,6 +26,9 @@ struct File {
     }
 };
 
+/// Bytes of the file, as a tensor.
+Tensor slice(std::uint64_t offset, std::uint64_t nbytes) { return {"", 0, Dtype::U8, Shape(), offset, nbytes}; }
+
 constexpr std::uint64_t four_gib = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -53,10 +56,10 @@ TEST_CASE("an archive holds made files and slices, in order, each at a multiple 
     const File file(bytes);
     ZipWriter zip;
     zip.add("made", std::string("text"));
-    zip.add("slice", Slice{0, 1000, 333});
-    zip.add("empty", Slice{0, 4000, 0});
+    zip.add("slice", slice(1000, 333));
+    zip.add("empty", slice(4000, 0));
     zip.add("nothing", std::string());
-    zip.add("last", Slice{0, 1333, 3667});
+    zip.add("last", slice(1333, 3667));
     const Content content = zip.finish();
     const ZipReader reader(content, file.shards);
     REQUIRE(reader.files().size() == 5);
@@ -68,14 +71,16 @@ TEST_CASE("an archive holds made files and slices, in order, each at a multiple 
     CHECK(reader.bytes(reader.file("last")) == bytes.substr(1333));
 }
 
-TEST_CASE("made files have their checksum, and slices have 0") {
+TEST_CASE("made files have their checksum, and slices have 0, or the one that is given") {
     const File file("some bytes");
     ZipWriter zip;
     zip.add("made", std::string("text"));
     zip.add("nothing", std::string());
-    zip.add("slice", Slice{0, 0, 10});
+    zip.add("slice", slice(0, 10));
+    zip.add("known", slice(0, 10), zip_checksum("some bytes"));
     const Content content = zip.finish();
     const ZipReader reader(content, file.shards);
+    CHECK(reader.file("known").checksum == ZipReader::crc("some bytes"));
     CHECK(reader.file("made").checksum == ZipReader::crc("text"));
     CHECK(reader.file("nothing").checksum == 0);
     CHECK(reader.file("slice").checksum == 0);
@@ -98,7 +103,7 @@ TEST_CASE("files of 4 GiB and more stand in an archive by ZIP64, and those one b
     for (const std::uint64_t nbytes : {four_gib - 2, four_gib - 1, four_gib, four_gib + 1000}) {
         INFO(nbytes << " bytes");
         ZipWriter zip;
-        zip.add("large", Slice{0, file.shards[0].size() - nbytes, nbytes});
+        zip.add("large", slice(file.shards[0].size() - nbytes, nbytes));
         const Content content = zip.finish();
         const ZipReader reader(content, file.shards);
         REQUIRE(reader.files().size() == 1);
@@ -112,13 +117,13 @@ TEST_CASE("files of 4 GiB and more stand in an archive by ZIP64, and those one b
 TEST_CASE("files whose place is beyond 4 GiB stand in an archive by ZIP64") {
     const File file("begin", four_gib);
     ZipWriter zip;
-    zip.add("before", Slice{0, 0, four_gib - 1000});
+    zip.add("before", slice(0, four_gib - 1000));
     zip.add("small", std::string("text"));
-    zip.add("across", Slice{0, 0, 2000});
+    zip.add("across", slice(0, 2000));
     zip.add("behind", std::string("more text"));
-    zip.add("behind, too", Slice{0, 0, 5});
-    zip.add("large behind", Slice{0, 0, four_gib});
-    zip.add("far behind", Slice{0, 0, 5});
+    zip.add("behind, too", slice(0, 5));
+    zip.add("large behind", slice(0, four_gib));
+    zip.add("far behind", slice(0, 5));
     const Content content = zip.finish();
     const ZipReader reader(content, file.shards);
     REQUIRE(reader.files().size() == 7);
@@ -140,7 +145,7 @@ TEST_CASE("a directory that begins just below 4 GiB needs no ZIP64, and just the
     const File file("", four_gib);
     for (const std::uint64_t begin : {four_gib - 2, four_gib - 1}) {
         ZipWriter zip;
-        zip.add("large", Slice{0, 0, begin - 64});
+        zip.add("large", slice(0, begin - 64));
         const Content content = zip.finish();
         const ZipReader reader(content, file.shards);
         CHECK(reader.files().at(0).begin == 64);
