@@ -133,7 +133,8 @@ TEST_CASE("info sums up the model") {
     for (const std::string& line : lines_of(outcome.out)) lines.push_back(words_of(line));
     for (const Words& expected :
          {Words{"source", folder / "m"}, Words{"shards", "2"}, Words{"tensors", "3"}, Words{"parameters", "6"},
-          Words{"BF16", "1", "3", "6"}, Words{"F32", "2", "3", "12"}, Words{"format", "=", "pt"}}) {
+          Words{"BF16", "1", "3", "6", "16"}, Words{"F32", "2", "3", "12", "32"}, Words{"format", "safetensors"},
+          Words{"bits", "each", "24"}, Words{"format", "=", "pt"}}) {
         INFO(Catch::Detail::stringify(expected));
         CHECK(std::count(lines.begin(), lines.end(), expected) == 1);
     }

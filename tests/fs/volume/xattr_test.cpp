@@ -1,7 +1,10 @@
 #include "fs/volume/xattr.hpp"
 
+#include <algorithm>
+
 #include <set>
 
+#include "core/views/listings.hpp"
 #include "tests/support/expect.hpp"
 #include "tests/support/gguf_file.hpp"
 #include "tests/support/support.hpp"
@@ -86,10 +89,10 @@ TEST_CASE("the root tells of the whole model") {
     write_file(folder / "2.safetensors", safetensors_file({{"b", "U8", {3}, "xyz"}}, R"({"k":"2","z":""})"));
     const Volume volume = volume_of(folder);
     const Node root = at(volume, {});
-    CHECK(names_of(volume, root) == Names{"user.model.nbytes", "user.model.parameters", "user.model.shards",
-                                          "user.model.source", "user.model.tensors", "user.model.metadata.format",
-                                          "user.model.metadata.k", "user.model.metadata.z", "user.tensor.count",
-                                          "user.tensor.nbytes", "user.tensor.parameters", "user.tensorfs.stats"});
+    CHECK(names_of(volume, root) ==
+          Names{"user.model.format", "user.model.nbytes", "user.model.parameters", "user.model.shards",
+                "user.model.source", "user.model.tensors", "user.model.metadata.format", "user.model.metadata.k",
+                "user.model.metadata.z", "user.tensor.count", "user.tensor.nbytes", "user.tensor.parameters"});
     CHECK(xattr(volume, root, "user.model.nbytes") == "11");
     CHECK(xattr(volume, root, "user.model.parameters") == "5");
     CHECK(xattr(volume, root, "user.model.shards") == "2");
@@ -156,6 +159,31 @@ TEST_CASE("a node has no attribute but its own") {
     CHECK_FALSE(xattr(volume, at(volume, {"a"}), "user.tensor.dtype").has_value());
     CHECK_FALSE(xattr(volume, at(volume, {"a", "b"}), "user.tensor.count").has_value());
     CHECK(xattr_names(volume, at(volume, {".tensorfs", "tensors.json"})).empty());
+}
+
+TEST_CASE("a long value is not listed, and a longer one is not there; metadata.json has all") {
+    const TemporaryFolder folder;
+    const auto text = [](std::size_t size) { return std::string(size, 'x'); };
+    write_file(folder / "m.safetensors",
+               safetensors_file({{"a", "U8", {1}, "x"}}, R"({"short":")" + text(2048) + R"(","long":")" + text(2049) +
+                                                             R"(","longest":")" + text(65536) + R"(","beyond":")" +
+                                                             text(65537) + R"("})"));
+    const Volume volume = volume_of(folder);
+    const Node root = at(volume, {});
+    const Names names = names_of(volume, root);
+    const auto is_listed = [&](const std::string& name) {
+        return std::count(names.begin(), names.end(), "user.model.metadata." + name) == 1;
+    };
+    CHECK(is_listed("short"));
+    CHECK_FALSE(is_listed("long"));
+    CHECK_FALSE(is_listed("longest"));
+    CHECK_FALSE(is_listed("beyond"));
+    CHECK(xattr(volume, root, "user.model.metadata.short") == text(2048));
+    CHECK(xattr(volume, root, "user.model.metadata.long") == text(2049));
+    CHECK(xattr(volume, root, "user.model.metadata.longest") == text(65536));
+    CHECK_FALSE(xattr(volume, root, "user.model.metadata.beyond").has_value());
+    CHECK(contains(metadata_json(volume.model()), text(65537)));
+    CHECK(xattr(volume, root, "user.model.format") == "safetensors");
 }
 
 TEST_CASE("a GGUF file's short metadata are attributes: as text, and none of an array or a long text") {

@@ -200,7 +200,7 @@ TEST_CASE("reading a checkpoint runs nothing of it, and takes no time") {
         INFO(one.path);
         const auto begin = std::chrono::steady_clock::now();
         read(one.path);
-        CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+        CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
     }
     std::filesystem::current_path(before);
     CHECK(std::filesystem::is_empty(folder.path()));
