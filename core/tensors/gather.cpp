@@ -16,8 +16,7 @@ bool is_empty(const Strided& tensor) {
 /// A range of the result, which is a box of the tensor's last dimensions, cut from whole runs.
 class RangeReader {
 public:
-    RangeReader(std::uint64_t run, std::byte* out, const Gather::Reader& reader)
-        : run_(run), out_(out), reader_(reader) {}
+    RangeReader(std::uint64_t run, std::byte* out, const ReadAt& reader) : run_(run), out_(out), reader_(reader) {}
 
     /// Reads the bytes [begin, end) of what the dimensions make up, whose first run is at `offset`.
     template <typename Dims>
@@ -63,7 +62,7 @@ private:
 
     std::uint64_t run_;
     std::byte* out_;
-    const Gather::Reader& reader_;
+    const ReadAt& reader_;
 };
 
 }  // namespace
@@ -128,7 +127,7 @@ std::uint64_t Gather::window(std::uint64_t most) const noexcept {
     return row == 0 || row > most ? most : most / row * row;
 }
 
-bool Gather::read(std::uint64_t begin, std::span<std::byte> out, const Reader& reader) const noexcept {
+bool Gather::read(std::uint64_t begin, std::span<std::byte> out, const ReadAt& reader) const noexcept {
     if (out.empty()) return true;
     return RangeReader(run_, out.data(), reader).read(std::span<const Dim>(dims_), offset_, begin, begin + out.size());
 }

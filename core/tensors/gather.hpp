@@ -10,10 +10,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "core/tensors/read_at.hpp"
 
 namespace tensorfs {
 
@@ -43,9 +44,6 @@ bool is_row_major(const Strided& tensor);
 /// Reads a strided tensor row-major. A plain value, without what it reads from; any thread may use it.
 class Gather {
 public:
-    /// Fills `into` with the file's bytes at `offset`; false where they are not to be had. Must not throw.
-    using Reader = std::function<bool(std::uint64_t offset, std::span<std::byte> into)>;
-
     /// REQUIRES: extent() gives a range.
     explicit Gather(const Strided& tensor);
 
@@ -62,7 +60,7 @@ public:
 
     /// Fills `out` with the row-major bytes from `begin` on, any range. False where the reader says so, or
     /// there is no memory: it takes 256 KiB. REQUIRES: begin + out.size() <= nbytes().
-    [[nodiscard]] bool read(std::uint64_t begin, std::span<std::byte> out, const Reader& reader) const noexcept;
+    [[nodiscard]] bool read(std::uint64_t begin, std::span<std::byte> out, const ReadAt& reader) const noexcept;
 
 private:
     struct Dim {

@@ -61,7 +61,7 @@ void copy_plane(const Plane& plane, std::uint64_t size) {
 /// Copies a box tile by tile: each is read into the scratch in as few pieces as can be, and put in order.
 class BoxCopy {
 public:
-    BoxCopy(const Box& box, std::byte* out, const Gather::Reader& reader) : box_(box), out_(out), reader_(reader) {
+    BoxCopy(const Box& box, std::byte* out, const ReadAt& reader) : box_(box), out_(out), reader_(reader) {
         std::uint64_t inner = box.run;
         for (std::size_t i = box.dims.size(); i-- > 0;) {
             dims_[i] = {box.dims[i].size, box.dims[i].stride, inner, 1, 1, 0, 0, false};
@@ -236,7 +236,7 @@ private:
 
     const Box& box_;
     std::byte* out_;
-    const Gather::Reader& reader_;
+    const ReadAt& reader_;
     std::array<Dim, most_dims> dims_;
     std::size_t count_;
     std::array<std::size_t, most_dims> order_;  // the dimensions that are not expanded, the nearest first
@@ -247,7 +247,7 @@ private:
 
 }  // namespace
 
-bool copy_box(const Box& box, std::byte* out, const Gather::Reader& reader) noexcept {
+bool copy_box(const Box& box, std::byte* out, const ReadAt& reader) noexcept {
     return BoxCopy(box, out, reader).copy();
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/tensors/gather.hpp"
+#include "core/tensors/read_at.hpp"
 
 namespace tensorfs {
 
@@ -27,6 +27,6 @@ struct Box {
 
 /// Fills `out` with a box, row-major. Takes 256 KiB unless the runs are long; false where there is no memory,
 /// or the reader says so.
-bool copy_box(const Box& box, std::byte* out, const Gather::Reader& reader) noexcept;
+bool copy_box(const Box& box, std::byte* out, const ReadAt& reader) noexcept;
 
 }  // namespace tensorfs

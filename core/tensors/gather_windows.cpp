@@ -29,7 +29,7 @@ struct GatherWindows::Window {
 };
 
 bool GatherWindows::read(const Gather& tensor, const GatherKey& key, std::uint64_t begin, std::span<std::byte> out,
-                         const Gather::Reader& reader) noexcept {
+                         const ReadAt& reader) noexcept {
     if (!tensor.is_scattered() || !goes_on(key, begin, begin + out.size())) return tensor.read(begin, out, reader);
     const std::uint64_t window_size = tensor.window(largest_window);
     while (!out.empty()) {
@@ -89,7 +89,7 @@ std::shared_ptr<GatherWindows::Window> GatherWindows::find_or_add(const GatherKe
 }
 
 bool GatherWindows::read_part(const Gather& tensor, const GatherKey& key, std::uint64_t window_size,
-                              std::uint64_t begin, std::span<std::byte> out, const Gather::Reader& reader) noexcept {
+                              std::uint64_t begin, std::span<std::byte> out, const ReadAt& reader) noexcept {
     const std::uint64_t number = begin / window_size;
     const std::uint64_t first = number * window_size;
     const std::uint64_t nbytes = std::min(window_size, tensor.nbytes() - first);

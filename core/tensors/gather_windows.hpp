@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/tensors/gather.hpp"
+#include "core/tensors/read_at.hpp"
 
 namespace tensorfs {
 
@@ -36,7 +37,7 @@ public:
 
     /// As Gather::read().
     [[nodiscard]] bool read(const Gather& tensor, const GatherKey& key, std::uint64_t begin, std::span<std::byte> out,
-                            const Gather::Reader& reader) noexcept;
+                            const ReadAt& reader) noexcept;
 
     /// Of the windows that are held, in bytes.
     [[nodiscard]] std::uint64_t nbytes() const noexcept;
@@ -54,7 +55,7 @@ private:
     std::shared_ptr<Window> find_or_add(const GatherKey& key, std::uint64_t number, std::uint64_t nbytes,
                                         bool& is_new) noexcept;
     bool read_part(const Gather& tensor, const GatherKey& key, std::uint64_t window_size, std::uint64_t begin,
-                   std::span<std::byte> out, const Gather::Reader& reader) noexcept;
+                   std::span<std::byte> out, const ReadAt& reader) noexcept;
     void forget(const std::shared_ptr<Window>& window) noexcept;
 
     mutable std::mutex mutex_;

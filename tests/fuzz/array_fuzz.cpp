@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/formats/numpy/array_header.hpp"
+#include "core/formats/numpy/literal.hpp"
 #include "tests/fuzz/require.hpp"
 
 // An input is a NumPy array's file.

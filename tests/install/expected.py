@@ -12,9 +12,10 @@ PACKAGES = {"Program": "tensorfs", "Development": "libtensorfs-dev"}
 
 PUBLIC_HEADERS = (
     "base/descriptor", "base/error", "base/escape", "base/text",
-    "tensors/content", "tensors/dtype", "tensors/shard", "tensors/tensor", "tensors/widen",
-    "formats/formats", "formats/header", "formats/metadata", "formats/safetensors/safetensors",
-    "sources/index", "sources/layout", "sources/source",
+    "tensors/content", "tensors/dtype", "tensors/gather", "tensors/gather_windows", "tensors/read_at",
+    "tensors/shard", "tensors/tensor", "tensors/widen",
+    "formats/file_names", "formats/formats", "formats/header", "formats/metadata", "formats/part", "formats/safetensors/safetensors",
+    "sources/choice", "sources/index", "sources/layout", "sources/source",
     "model/model", "model/tree",
     "views/listings", "views/merged", "views/pytorch", "views/view_table", "views/views",
 )  # fmt: skip

@@ -36,9 +36,6 @@ namespace tensorfs::numpy {
 /// What an array begins with.
 inline constexpr std::string_view magic = "\x93NUMPY";
 
-/// How many dimensions an array may have.
-inline constexpr std::size_t most_dims = 64;
-
 /// What an array's header says.
 struct ArrayHeader {
     std::optional<Dtype> dtype;  // nothing where the array cannot be shown

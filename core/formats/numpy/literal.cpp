@@ -2,8 +2,6 @@
 
 #include <charconv>
 
-#include "core/formats/numpy/array_header.hpp"
-
 namespace tensorfs::numpy {
 namespace {
 

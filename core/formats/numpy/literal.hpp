@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -8,6 +9,9 @@
 #include <vector>
 
 namespace tensorfs::numpy {
+
+/// How many dimensions an array may have.
+inline constexpr std::size_t most_dims = 64;
 
 /// What is wrong with a literal.
 struct LiteralError : std::runtime_error {

@@ -8,6 +8,8 @@
 
 #include "core/base/escape.hpp"
 #include "core/formats/pickle/syntax_error.hpp"
+#include "core/formats/pytorch/code.hpp"
+#include "core/formats/pytorch/named_tensors.hpp"
 
 namespace tensorfs::pytorch {
 namespace {

@@ -15,14 +15,9 @@
 #include <vector>
 
 #include "core/base/error.hpp"
-#include "core/formats/pickle/pickle.hpp"
-#include "core/formats/pytorch/storages.hpp"
 #include "core/tensors/dtype.hpp"
 
 namespace tensorfs::pytorch {
-
-/// How many containers may stand in each other on the way to a tensor.
-inline constexpr std::size_t max_depth = 64;
 
 /// A tensor that can be shown under one of its names.
 struct Found {
@@ -67,15 +62,5 @@ struct Checkpoint {
         return {dims.data() + tensor.shape + tensor.rank, tensor.rank};
     }
 };
-
-/// Appends what unpickling would look up to the code of a checkpoint.
-void add_code(Checkpoint& checkpoint, const pickle::Pickle& pickle);
-
-/// Appends all tensors below what `key` names (see selection.hpp), with names from there. Throws Error:
-/// NotAModel where that is nothing or no tensor in it can be shown, unless there is a problem as well;
-/// InvalidPickle where a small pickle makes more names than it may. A name that stands twice is a problem,
-/// and the first is kept. REQUIRES: the storages have their places.
-void add_tensors(Checkpoint& checkpoint, const pickle::Pickle& pickle, const Storages& storages, std::string_view key,
-                 const std::string& path);
 
 }  // namespace tensorfs::pytorch

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@
 #include "core/formats/pickle/pickle.hpp"
 
 namespace tensorfs::pytorch {
+
+/// How many containers may stand in each other on the way to a tensor.
+inline constexpr std::size_t max_depth = 64;
 
 /// What stands in a container, and under which key: a value of the pickle, or the position as an integer.
 struct Child {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 
-#include "core/formats/pytorch/checkpoint.hpp"
 #include "core/formats/pytorch/containers.hpp"
 #include "core/formats/pytorch/tensors.hpp"
 

@@ -12,6 +12,8 @@
 #include "core/base/little_endian.hpp"
 #include "core/formats/pickle/opcode.hpp"
 #include "core/formats/pickle/syntax_error.hpp"
+#include "core/formats/pytorch/code.hpp"
+#include "core/formats/pytorch/named_tensors.hpp"
 #include "core/tensors/scattered_read.hpp"
 
 namespace tensorfs::pytorch {

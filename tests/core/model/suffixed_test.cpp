@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/base/escape.hpp"
-#include "tests/support/trees.hpp"
+#include "tests/core/model/trees.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -4,7 +4,7 @@
 
 #include "core/base/escape.hpp"
 #include "core/base/natural_order.hpp"
-#include "tests/support/trees.hpp"
+#include "tests/core/model/trees.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

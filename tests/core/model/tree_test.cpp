@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tests/support/trees.hpp"
+#include "tests/core/model/trees.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -45,7 +45,7 @@ struct MemoryFile {
     std::atomic<std::uint64_t> reads{0};
     std::atomic<bool> went_astray{false};
 
-    Gather::Reader reader() {
+    ReadAt reader() {
         return [this](std::uint64_t offset, std::span<std::byte> into) {
             ++reads;
             if (offset < allowed.begin || offset > allowed.end || into.size() > allowed.end - offset) {
@@ -222,7 +222,7 @@ TEST_CASE("of a file that was cut short since, what is left can be gathered, and
     const Strided tensor{{1024, 1024}, {1, 1024}, 4, 0};
     const Gather gather(tensor);
     GatherWindows windows;
-    const Gather::Reader reader = [&](std::uint64_t at, std::span<std::byte> into) { return shard.copy(at, into); };
+    const ReadAt reader = [&](std::uint64_t at, std::span<std::byte> into) { return shard.copy(at, into); };
     std::string out(gather.nbytes(), '\0');
     REQUIRE(gather.read(0, bytes_of(out), reader));
     CHECK((out == plainly(tensor, file)));

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/views/views.hpp"
+#include "tests/core/views/zip_reader.hpp"
 #include "tests/support/expect.hpp"
 #include "tests/support/support.hpp"
-#include "tests/support/zip_reader.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -8,11 +8,11 @@
 #include "core/views/npy.hpp"
 #include "core/views/pytorch.hpp"
 #include "core/views/views.hpp"
+#include "tests/core/formats/gguf/gguf_file.hpp"
+#include "tests/core/views/zip_reader.hpp"
 #include "tests/support/contents.hpp"
 #include "tests/support/expect.hpp"
-#include "tests/support/gguf_file.hpp"
 #include "tests/support/support.hpp"
-#include "tests/support/zip_reader.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
+#include "tests/core/views/zip_reader.hpp"
 #include "tests/support/expect.hpp"
 #include "tests/support/support.hpp"
-#include "tests/support/zip_reader.hpp"
 
 using namespace tensorfs;
 using namespace tensorfs::tests;

@@ -1,12 +1,11 @@
 #include "fs/volume/xattr.hpp"
 
 #include <algorithm>
-
 #include <set>
 
 #include "core/views/listings.hpp"
+#include "tests/core/formats/gguf/gguf_file.hpp"
 #include "tests/support/expect.hpp"
-#include "tests/support/gguf_file.hpp"
 #include "tests/support/support.hpp"
 
 using namespace tensorfs;

@@ -15,10 +15,10 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/mount/life/notify_socket.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/clients.hpp"
 #include "tests/support/mounted.hpp"
-#include "tests/support/notify_socket.hpp"
 
 using namespace tensorfs::tests;
 using namespace std::chrono_literals;

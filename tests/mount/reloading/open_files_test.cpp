@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/mount/reloading/versions.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mounted.hpp"
-#include "tests/support/versions.hpp"
 
 using namespace tensorfs::tests;
 

@@ -13,9 +13,9 @@
 #include <memory>
 #include <thread>
 
+#include "tests/mount/reloading/versions.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mounted.hpp"
-#include "tests/support/versions.hpp"
 
 using namespace tensorfs::tests;
 

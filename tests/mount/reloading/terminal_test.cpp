@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tests/mount/reloading/versions.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mounted.hpp"
-#include "tests/support/versions.hpp"
 
 using namespace tensorfs::tests;
 

@@ -4,9 +4,9 @@
 
 #include "core/formats/gguf/gguf.hpp"
 #include "core/views/views.hpp"
+#include "tests/core/formats/gguf/gguf_verdicts.hpp"
 #include "tests/support/contents.hpp"
 #include "tests/support/expect.hpp"
-#include "tests/support/gguf_verdicts.hpp"
 #include "tests/support/sha256.hpp"
 #include "tests/support/support.hpp"
 

@@ -2,9 +2,9 @@
 #include <filesystem>
 
 #include "core/formats/gguf/gguf.hpp"
+#include "tests/core/formats/gguf/gguf_file.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/expect.hpp"
-#include "tests/support/gguf_file.hpp"
 #include "tests/support/support.hpp"
 
 using namespace tensorfs;

@@ -2,8 +2,8 @@
 
 #include "core/formats/formats.hpp"
 #include "core/views/listings.hpp"
+#include "tests/core/formats/gguf/gguf_file.hpp"
 #include "tests/support/expect.hpp"
-#include "tests/support/gguf_file.hpp"
 #include "tests/support/support.hpp"
 
 using namespace tensorfs;

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "core/formats/gguf/gguf.hpp"
+#include "tests/core/formats/gguf/gguf_file.hpp"
 #include "tests/support/expect.hpp"
-#include "tests/support/gguf_file.hpp"
 #include "tests/support/support.hpp"
 
 using namespace tensorfs;

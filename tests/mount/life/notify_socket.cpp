@@ -1,4 +1,4 @@
-#include "tests/support/notify_socket.hpp"
+#include "tests/mount/life/notify_socket.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>

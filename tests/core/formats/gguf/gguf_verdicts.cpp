@@ -1,4 +1,4 @@
-#include "tests/support/gguf_verdicts.hpp"
+#include "tests/core/formats/gguf/gguf_verdicts.hpp"
 
 #include <fmt/format.h>
 
