@@ -55,7 +55,7 @@ def test_sources(program: str, folder: Path) -> None:
     """bash: TAB offers models, folders, and ids in the Hub's cache where no path was begun"""
     (folder / "sub").mkdir()
     (folder / "a model").mkdir()
-    for name in ("m.safetensors", "m.safetensors.index.json", "m.bin", "README.md"):
+    for name in ("m.safetensors", "m.safetensors.index.json", "m.txt", "README.md"):
         (folder / name).touch()
     ids = write_hub(folder)
 

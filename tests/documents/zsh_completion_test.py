@@ -33,7 +33,7 @@ def handed_over(program: str, folder: Path, *words: str) -> list[str]:
 
 def flags_in(lines: list[str]) -> list[str]:
     """Of specifications such as "(-h --help)-h[this text]", "*-o+[options]" and "--format=[...]:format:(raw npy)"."""
-    found = [re.match(r"(?:\([^)]*\)|\*)*(--?\w+)[+=]*\[", line) for line in lines]
+    found = [re.match(r"(?:\([^)]*\)|\*)*(--?[\w-]+)[+=]*\[", line) for line in lines]
     return [match[1] for match in found if match]
 
 
