@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Callable, Iterable, NamedTuple, Optional, Protocol
 
 # The elements of a block of each type, and its bytes. A tensor is whole blocks.
-BLOCKS = {
+PLAIN = {  # the types of safetensors
     "BOOL": (1, 1), "U8": (1, 1), "I8": (1, 1), "F8_E5M2": (1, 1), "F8_E4M3": (1, 1), "F8_E8M0": (1, 1),
     "F8_E4M3FNUZ": (1, 1), "F8_E5M2FNUZ": (1, 1), "F4": (2, 1), "F6_E2M3": (4, 3), "F6_E3M2": (4, 3),
     "I16": (1, 2), "U16": (1, 2), "F16": (1, 2), "BF16": (1, 2), "I32": (1, 4), "U32": (1, 4), "F32": (1, 4),
     "I64": (1, 8), "U64": (1, 8), "F64": (1, 8), "C64": (1, 8),
+}  # fmt: skip
+QUANTISED = {  # the others of GGUF
     "Q4_0": (32, 18), "Q4_1": (32, 20), "Q5_0": (32, 22), "Q5_1": (32, 24), "Q8_0": (32, 34), "Q8_1": (32, 36),
     "Q2_K": (256, 84), "Q3_K": (256, 110), "Q4_K": (256, 144), "Q5_K": (256, 176), "Q6_K": (256, 210),
     "Q8_K": (256, 292), "IQ2_XXS": (256, 66), "IQ2_XS": (256, 74), "IQ3_XXS": (256, 98), "IQ1_S": (256, 50),
@@ -19,6 +21,7 @@ BLOCKS = {
     "TQ1_0": (256, 54), "TQ2_0": (256, 66), "MXFP4": (32, 17), "NVFP4": (64, 36), "Q1_0": (128, 18),
     "Q2_0": (64, 18),
 }  # fmt: skip
+BLOCKS = {**PLAIN, **QUANTISED}
 
 
 class UsageError(Exception):

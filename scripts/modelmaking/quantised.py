@@ -9,7 +9,7 @@ from typing import Iterator
 
 from . import gguf
 from .arguments import add_command, add_folder, parse_count
-from .model import BLOCKS, Model, Part, Tensor, UsageError, split_evenly
+from .model import QUANTISED, Model, Part, Tensor, UsageError, split_evenly
 
 HIDDEN, FEED_FORWARD, KEYS = 4096, 14336, 1024
 SMALL = 16  # what these are divided by where there is data
@@ -25,7 +25,7 @@ LAYER = {
     "ffn_up": ("feed_forward", "hidden"),
     "ffn_down": ("hidden", "feed_forward"),
 }
-TYPES = [name for name, (elements, _) in BLOCKS.items() if elements >= 32]  # the quantised ones
+TYPES = list(QUANTISED)
 
 
 def tensors(count: int, types: list[str], divisor: int) -> Iterator[Tensor]:

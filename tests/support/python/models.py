@@ -12,11 +12,11 @@ from typing import NamedTuple, Optional
 from checks import REPOSITORY, check_equal, run
 
 sys.path.append(str(REPOSITORY / "scripts"))
-from modelmaking.model import BLOCKS, nbytes_of  # noqa: E402: where it is, is only known now
+from modelmaking.model import PLAIN, nbytes_of  # noqa: E402: where it is, is only known now
 from modelmaking.safetensors import encode_header  # noqa: E402
 
-# Every element type, and its bits.
-BITS = {dtype: nbytes * 8 // elements for dtype, (elements, nbytes) in BLOCKS.items()}
+# Every element type of safetensors, and its bits.
+BITS = {dtype: nbytes * 8 // elements for dtype, (elements, nbytes) in PLAIN.items()}
 
 
 class Tensor(NamedTuple):
