@@ -17,7 +17,7 @@ from typing import Any, Iterator
 import pytest
 
 from checks import TemporaryFolder, check, check_equal, need, need_data
-from models import BITS, Tensor, every_pattern, random_tensor, write_shard, write_sparse
+from models import BITS, Tensor, every_pattern, random_tensor, stored_shape, write_shard, write_sparse
 from mounts import Mount
 from reading import entry_offset, read_at
 
@@ -43,7 +43,7 @@ ALLOWED_OPCODES = set(
 
 def expected(tensor: Tensor) -> tuple[str, tuple[int, ...]]:
     if BITS[tensor.dtype] < 8:
-        return "uint8", (tensor.nbytes,)
+        return "uint8", stored_shape(tensor)
     return TORCH_TYPE.get(tensor.dtype, "uint8"), tensor.shape
 
 

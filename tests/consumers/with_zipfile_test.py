@@ -76,8 +76,8 @@ def test_structure(program: str, folder: Path) -> None:
 
 
 def test_checksums(program: str, folder: Path) -> None:
-    """zipfile: the pickle has its checksum, tensors have none"""
-    tensors = [random_tensor("t", "F32", (10, 10)), Tensor("none", "F32", (0,))]
+    """zipfile: the pickle and small tensors have their checksums, large tensors have none"""
+    tensors = [random_tensor("large", "F32", (10, 2000)), Tensor("none", "F32", (0,)), random_tensor("t", "F32", (10, 10))]
     with Mount(program, write_shard(folder / "m.safetensors", tensors)) as mount:
         with zipfile.ZipFile(mount.checkpoint) as archive:
             for name in ("data.pkl", "byteorder", "version"):
@@ -85,12 +85,14 @@ def test_checksums(program: str, folder: Path) -> None:
                 check_equal(zlib.crc32(archive.read(entry)), entry.CRC, f"{name}: checksum")
             check(archive.getinfo(PREFIX + "data.pkl").CRC != 0, "the pickle has no checksum")
             check_equal(archive.read(f"{PREFIX}data/1"), b"", "a tensor without elements")
+            check_equal(archive.read(f"{PREFIX}data/2"), tensors[2].data, "a small tensor, with its checksum")
+            check(archive.getinfo(f"{PREFIX}data/2").CRC != 0, "the small tensor has no checksum")
             try:
                 archive.read(f"{PREFIX}data/0")
             except zipfile.BadZipFile as error:
                 check("Bad CRC-32" in str(error), f"zipfile says: {error}")
             else:
-                check(False, "zipfile found a tensor's checksum right, though it is not known")
+                check(False, "zipfile found a large tensor's checksum right, though it is not known")
             check_equal(archive.testzip(), f"{PREFIX}data/0", "what testzip() finds")
 
 

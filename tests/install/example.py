@@ -49,7 +49,8 @@ def build(source: Path, folder: Path, *options: object) -> Path:
     """Configures and builds a project, and gives the folder that it was built in."""
     cmake = need_program("cmake")
     run(cmake, "-S", source, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", *options)
-    run(cmake, "--build", folder, "--target", "show", "--parallel", os.cpu_count())
+    command = [cmake, "--build", folder, "--target", "show", "--parallel", os.cpu_count()]
+    run(*command, patience=900)  # all of core, on a machine that may be busy
     return folder
 
 

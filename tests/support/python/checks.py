@@ -63,9 +63,9 @@ def need_fuse() -> None:
         raise Skip(f"/dev/fuse cannot be opened: {error.strerror}") from error
 
 
-def run(*command: object, expect: int = 0) -> str:
+def run(*command: object, expect: int = 0, patience: float = PATIENCE * 3) -> str:
     """What a program prints."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, timeout=PATIENCE * 3)
+    done = subprocess.run([str(word) for word in command], capture_output=True, timeout=patience)
     output = (done.stdout + done.stderr).decode(errors="replace")
     check(done.returncode == expect, f"{' '.join(map(str, command))}: exit code {done.returncode}:\n{output}")
     return done.stdout.decode()

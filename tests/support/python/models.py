@@ -81,3 +81,14 @@ def write_at(path: Path, offset: int, data: bytes) -> None:
 def make_model(*arguments: object) -> None:
     """scripts/make-model"""
     run(sys.executable, REPOSITORY / "scripts" / "make-model", *arguments)
+
+
+def stored_shape(tensor: Tensor) -> tuple[int, ...]:
+    """The shape of a tensor's bytes in the views that have no type of its own: a row's bytes in the last dimension
+    where elements share bytes and a row is whole groups of them; one dimension where it is not."""
+    group, nbytes = {4: (2, 1), 6: (4, 3)}.get(BITS[tensor.dtype], (1, 1))
+    if group == 1:
+        return tensor.shape
+    if not tensor.shape or tensor.shape[-1] % group:
+        return (tensor.nbytes,)
+    return (*tensor.shape[:-1], tensor.shape[-1] // group * nbytes)
