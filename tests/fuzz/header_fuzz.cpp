@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 
 #include "core/formats/safetensors/safetensors.hpp"
 #include "tests/fuzz/require.hpp"
@@ -44,7 +45,11 @@ void check_header(const Header& header, std::string_view text, std::uint64_t fil
     std::set<std::string_view> keys;
     for (const auto& [key, value] : header.metadata) {
         require(keys.insert(key).second, "a key of the metadata stands once");
-        require(is_utf8(key) && is_utf8(value), "metadata is UTF-8");
+        require(is_utf8(key), "a key of the metadata is UTF-8");
+        if (std::holds_alternative<NotKept>(value)) continue;
+        const auto* kept = std::get_if<std::string>(&value);
+        require(kept != nullptr, "a value of the metadata is a text");
+        require(is_utf8(*kept) && kept->size() <= longest_kept_text, "a text that is kept is UTF-8, and short");
     }
     // Another reader of JSON, which is no stricter than the reference is.
     require(nlohmann::json::accept(text), "a header is JSON");

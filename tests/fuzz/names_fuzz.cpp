@@ -63,7 +63,7 @@ Model model_of(const std::set<std::string>& names, const std::string& component)
     for (unsigned shift = 0; shift < 64; shift += 8) file += static_cast<char>(std::uint64_t{text.size()} >> shift);
     static const MemoryFile memory;
     memory.write(file + text);
-    return Model::load({"fuzz", "/fuzz", {{component, "/proc/self/fd", {memory.name()}, {}, {}}}, {}});
+    return Model::load({"fuzz", "/fuzz", "", {{component, "/proc/self/fd", {memory.name()}, {}, {}}}, {}, {}});
 }
 
 /// %XX as the byte that it stands for; every % must stand before two digits.
