@@ -35,10 +35,11 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "fuse3 (>= 3.12), procps")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "attr, python3-numpy")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_EXTRA
   ${PROJECT_SOURCE_DIR}/scripts/debian/postinst ${PROJECT_SOURCE_DIR}/scripts/debian/postrm)
-set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "mount safetensors models as folders of tensors
-tensorfs shows a safetensors model as a folder in which each tensor is a
-read-only file, so that any program that can open a file can use a tensor,
-and all of them share one copy in memory. Sharded models, pipelines and
+set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "mount machine learning models as folders of tensors
+tensorfs shows a model (safetensors, GGUF, a PyTorch checkpoint, NumPy
+arrays) as a folder in which each tensor is a read-only file, so that any
+program that can open a file can use a tensor, and all of them share one
+copy in memory. Sharded models, pipelines and
 models in the Hugging Face Hub's local cache mount without being copied or
 converted.
 
@@ -66,7 +67,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "${boost}, ${fmt}, ${simdjson}, libxxhash-dev (>= 0.8), pkgconf | pkg-config")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake (>= 3.16), tensorfs")
-set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "read safetensors models from C++
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "read safetensors, GGUF, PyTorch and NumPy models from C++
 The static library that tensorfs is built on, its headers, and a CMake
 package with the target tensorfs::core. It finds the shards of a model,
 checks their headers against the format's rules, and gives tensors as
