@@ -45,13 +45,13 @@ def reload(mounted: Mounted, source: Path) -> float:
     os.kill(mounted.pid, signal.SIGHUP)
     while (now := mounted.stats()["models"])["reloads"] == before["reloads"]:
         if now["failed_reloads"] != before["failed_reloads"] or time.monotonic() - start > PATIENCE:
-            raise Failed(f"the model is not taken up again: {now}")
+            raise Failed(f"not reloaded: {now}")
         time.sleep(0.001)
     return 1e3 * (time.monotonic() - start)
 
 
 def row_reload(bench: Bench) -> None:
-    """taking a model of 104,806 tensors up again, all of it being cached, compared with mounting it"""
+    """reloading a model of 104,806 tensors, all of it being cached, compared with mounting it"""
     tensors = f"{bench.sizes.tensors:,} tensors"
     lines = [Line("reload", tensors, "ms", reference="mount"),
              Line("reload", "longest wait of a reader meanwhile", "ms"),
