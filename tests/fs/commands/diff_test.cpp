@@ -5,9 +5,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "tests/core/formats/gguf/gguf_file.hpp"
 #include "tests/support/contents.hpp"
 #include "tests/support/expect.hpp"
-#include "tests/support/gguf_file.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/support.hpp"
 
