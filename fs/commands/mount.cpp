@@ -102,6 +102,7 @@ ExitCode run(const Typed& typed) {
     // The daemon leaves the working folder, so what was typed relative to it is made absolute.
     options.mountpoint = absolute_path(options.mountpoint);
     Model model = load_and_map(options.source, options, [](const std::string& note) { complain("note: " + note); });
+    options.shown_source = source_to_show(options.source);
     options.source = source_from_anywhere(options.source);
     Served served(options);
     served.generations.show(std::make_shared<Generation>(std::move(model), options, 0));

@@ -13,7 +13,7 @@ void add_to(char** list, const std::string& option) {
 
 }  // namespace
 
-FuseArguments::FuseArguments(const MountOptions& options, const std::string& source) {
+FuseArguments::FuseArguments(const MountOptions& options) {
     add("tensorfs");
     char* text = ::strdup("ro,nosuid,nodev,noexec,default_permissions,subtype=tensorfs");
     bool named = false;
@@ -21,7 +21,7 @@ FuseArguments::FuseArguments(const MountOptions& options, const std::string& sou
         add_to(&text, option);
         named = named || option.starts_with("fsname=");
     }
-    if (!named) add_to(&text, "fsname=" + source);
+    if (!named) add_to(&text, "fsname=" + options.shown_source);
     const std::string list = text;
     std::free(text);
     add("-o");

@@ -10,8 +10,8 @@ namespace tensorfs {
 /// The command line that libfuse parses, with its options escaped.
 class FuseArguments {
 public:
-    /// `source` is what mount(8) and df show as the source, unless -o fsname= says otherwise. Throws std::bad_alloc.
-    FuseArguments(const MountOptions& options, const std::string& source);
+    /// Throws std::bad_alloc.
+    explicit FuseArguments(const MountOptions& options);
     ~FuseArguments() { fuse_opt_free_args(&arguments_); }
     FuseArguments(const FuseArguments&) = delete;
     FuseArguments& operator=(const FuseArguments&) = delete;

@@ -49,4 +49,9 @@ std::string source_from_anywhere(const std::string& source) {
     return is_hub_id(source) ? absolute_path(hub_folder(hub_cache(), source)) : source;
 }
 
+std::string source_to_show(const std::string& source) {
+    std::error_code ignored;
+    return std::filesystem::exists(source, ignored) ? absolute_path(source) : source;
+}
+
 }  // namespace tensorfs

@@ -16,4 +16,8 @@ Model load_and_map(const std::string& source, const MountOptions& options,
 /// a link that is changed leads to another model; for a Hub id, its folder in the Hub's cache.
 std::string source_from_anywhere(const std::string& source);
 
+/// What the system shows as the source: a path as it was given, made absolute; a Hub id as it was given. It is what
+/// fstab has, so that `mount -a` knows the mount again; a snapshot's folder would be neither that nor stay the same.
+std::string source_to_show(const std::string& source);
+
 }  // namespace tensorfs

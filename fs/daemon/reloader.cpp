@@ -1,10 +1,13 @@
 #include "fs/daemon/reloader.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "core/base/error.hpp"
@@ -21,6 +24,15 @@ namespace {
 
 /// More generations than this are not held at once: somebody keeps files of each open.
 constexpr std::size_t most_generations = 1000;
+
+/// Whether a source lies at or below a mount point, so that its path leads into the mount and no longer to the source.
+bool is_covered(const std::string& source, const std::string& mountpoint) {
+    std::error_code error;
+    const std::filesystem::path top = std::filesystem::weakly_canonical(mountpoint, error);
+    if (error) return false;
+    const std::filesystem::path path = std::filesystem::weakly_canonical(source, error);
+    return !error && std::mismatch(top.begin(), top.end(), path.begin(), path.end()).first == top.end();
+}
 
 }  // namespace
 
@@ -82,6 +94,12 @@ void Reloader::run(Job job) noexcept {
 void Reloader::load_and_switch() {
     use_reading_privilege();
     const std::string& source = options_.source;
+    if (is_covered(source, options_.mountpoint)) {
+        throw Failure(
+            ExitCode::no_source,
+            "it is mounted over its own source, which cannot be seen any more: unmount it and mount it again, "
+            "elsewhere if it is to be reloaded");
+    }
     Model model = load_and_map(source, options_,
                                [&](const std::string& note) { spdlog::info("{}: {}", printable(source), note); });
     if (model.is_same_as(served_.generations.current()->volume.model())) {

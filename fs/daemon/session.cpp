@@ -23,7 +23,7 @@ constexpr std::chrono::seconds patience{3};
 }  // namespace
 
 Session::Handle Session::make(const MountOptions& options, Served& served) {
-    FuseArguments arguments(options, served.generations.current()->volume.model().location());
+    FuseArguments arguments(options);
     Handle session(fuse_session_new(arguments.get(), &operations(), sizeof(fuse_lowlevel_ops), &served),
                    fuse_session_destroy);
     if (!session) throw Failure(ExitCode::mount_failed, "libfuse does not take the mount options");

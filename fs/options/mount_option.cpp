@@ -27,6 +27,16 @@ void pass_on(MountOptions& options, std::string_view name, std::string_view valu
     options.fuse.push_back(value.empty() ? std::string(name) : fmt::format("{}={}", name, value));
 }
 
+/// A label of SELinux, as the kernel reads it: in double quotes if it has commas, which it has between categories.
+void pass_on_label(MountOptions& options, std::string_view name, std::string_view value) {
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
+    if (value.empty() || value.find('"') != std::string_view::npos) {
+        throw Failure(ExitCode::usage, fmt::format("-o {}=: \"{}\" is not a label", name, printable(value)));
+    }
+    const char* quote = value.find(',') == std::string_view::npos ? "" : "\"";
+    options.fuse.push_back(fmt::format("{}={}{}{}", name, quote, value, quote));
+}
+
 // One of the choices in the option's row, which has been checked.
 
 Cache cache_named(std::string_view mode) {
@@ -250,8 +260,38 @@ Smaller is slower: for tests.)",
 .Xr findmnt 8
 and
 .Xr df 1
-show, by default the source's path.)",
+show, by default the source as it was given: its path, made absolute, or the Hub id.)",
         .apply = pass_on,
+    },
+    MountOption{
+        .name = "context",
+        .value = {"LABEL"},
+        .help = "SELinux: the label of all files and of the mount",
+        .manual = R"(gives all files and the mount this label, where the kernel has SELinux; others refuse to mount.
+Double quotes around the label keep its commas:
+.Ql context=\(dqsystem_u:object_r:container_file_t:s0:c1,c2\(dq .)",
+        .apply = pass_on_label,
+    },
+    MountOption{
+        .name = "fscontext",
+        .value = {"LABEL"},
+        .help = "SELinux: the label of the mount alone",
+        .manual = "the same for the mount alone.",
+        .apply = pass_on_label,
+    },
+    MountOption{
+        .name = "defcontext",
+        .value = {"LABEL"},
+        .help = "SELinux: the label of files without one",
+        .manual = "the same for files that have no label.",
+        .apply = pass_on_label,
+    },
+    MountOption{
+        .name = "rootcontext",
+        .value = {"LABEL"},
+        .help = "SELinux: the label of the mount's top folder",
+        .manual = "the same for the top folder.",
+        .apply = pass_on_label,
     },
 };
 

@@ -53,10 +53,15 @@ void apply_option(MountOptions& options, std::string_view text, bool only_of_sou
     row->apply(options, name, value);
 }
 
+/// Whether a double quote behind this begins a label of SELinux, which mount(8) writes so. Elsewhere it is a character.
+bool can_be_quoted(std::string_view option) { return option.ends_with("context="); }
+
 void apply_list(MountOptions& options, std::string_view list, bool only_of_source) {
     std::string option;
+    bool is_quoted = false;
     for (std::size_t at = 0; at <= list.size(); ++at) {
-        if (at == list.size() || list[at] == ',') {
+        if (at < list.size() && list[at] == '"') is_quoted = !is_quoted && can_be_quoted(option);
+        if (at == list.size() || (list[at] == ',' && !is_quoted)) {
             if (!option.empty()) apply_option(options, option, only_of_source);
             option.clear();
         } else {

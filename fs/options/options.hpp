@@ -21,6 +21,7 @@ struct LoadOptions {
 /// What was typed to mount.
 struct MountOptions {
     std::string source;
+    std::string shown_source;  // what findmnt and df show, unless fsname= says otherwise
     LoadOptions load;
     std::string mountpoint;
     bool foreground = false;        // -f: stay, log to the terminal

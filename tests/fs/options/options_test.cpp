@@ -99,6 +99,21 @@ TEST_CASE("what is libfuse's is passed on") {
     CHECK(apply("max_read=65536,fsname=a b").fuse == Texts{"max_read=65536", "fsname=a b"});
 }
 
+TEST_CASE("labels of SELinux are passed on, with commas in them if they are quoted") {
+    CHECK(apply("context=system_u:object_r:x:s0").fuse == Texts{"context=system_u:object_r:x:s0"});
+    CHECK(apply("ro,context=\"u:r:x:s0:c1,c2\",uid=7").fuse == Texts{"context=\"u:r:x:s0:c1,c2\""});
+    CHECK(apply("ro,context=\"u:r:x:s0:c1,c2\",uid=7").owner.uid == 7);
+    CHECK(apply("context=u:r:x:s0:c1\\,c2").fuse == Texts{"context=\"u:r:x:s0:c1,c2\""});
+    CHECK(apply("fscontext=\"a\",defcontext=b,rootcontext=c").fuse ==
+          Texts{"fscontext=a", "defcontext=b", "rootcontext=c"});
+    CHECK(apply("fsname=\"a,uid=7").owner.uid == 7);  // a quote is a character elsewhere
+    for (const char* list :
+         {"context", "context=", "context=\"", "context=\"\"", "context=\"a,uid=7", "context=a\"b"}) {
+        INFO(list);
+        CHECK(contains(refusal(list), "context"));
+    }
+}
+
 TEST_CASE("what mount and fstab add for their own use is accepted and does nothing") {
     for (const char* option : {"defaults",
                                "ro",

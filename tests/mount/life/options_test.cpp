@@ -117,6 +117,17 @@ TEST_CASE("the option fsname= says what the system shows as the source") {
     CHECK(find_mount(mount.path())->source == "my,model");
 }
 
+TEST_CASE("the system shows the folder of the Hub's cache that was given, and not its snapshot") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const TemporaryFolder cache;
+    const std::string repository = std::filesystem::canonical(cache.path()).string() + "/models--org--name";
+    write_file(repository + "/refs/main", "aaaa");
+    write_model(repository + "/snapshots/aaaa/model.safetensors");
+    const Mounted mount(repository);  // what `mount -a` compares with fstab, so as not to mount it again
+    CHECK(find_mount(mount.path())->source == repository);
+    CHECK(get_xattr(mount.path(), "user.model.source") == repository + "/snapshots/aaaa");
+}
+
 TEST_CASE("mount mounts, through mount.fuse and with what they add to the options") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     if (::geteuid() != 0 || !std::filesystem::exists("/sbin/mount.fuse"))

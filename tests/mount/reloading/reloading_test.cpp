@@ -128,6 +128,7 @@ TEST_CASE("a Hub id is looked up anew: its main has moved on") {
                  cache.path().string());
     REQUIRE(eventually([&] { return std::filesystem::exists(at / "w"); }));
     CHECK(read_file(at / "w") == "a");
+    CHECK(find_mount(at.path())->source == "org/name");
     write_file(repository + "/refs/main", "bbbb");
     daemon.signal(SIGHUP);
     CHECK(eventually([&] { return read_file(at / "w") == "b"; }));
