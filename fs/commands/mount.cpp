@@ -97,7 +97,7 @@ void say_mounted(const MountOptions& options, const Served& served) {
 
 ExitCode run(const Typed& typed) {
     MountOptions options = mount_options_of(typed);
-    Daemon daemon = options.foreground ? Daemon() : Daemon::go();
+    Daemon daemon = options.foreground ? Daemon() : Daemon::go(options.mountpoint);
     log_to_terminal(options.log_level);
     // The daemon leaves the working folder, so what was typed relative to it is made absolute.
     options.mountpoint = absolute_path(options.mountpoint);

@@ -7,9 +7,13 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "core/base/error.hpp"
+#include "fs/daemon/mountpoint.hpp"
 #include "fs/terminal/failure.hpp"
 #include "fs/terminal/terminal.hpp"
 
@@ -33,9 +37,28 @@ namespace {
     std::_Exit(static_cast<int>(ExitCode::internal));
 }
 
+/// The descriptors that are open, but for the streams and for `mountpoint` if it is one.
+std::vector<int> list_inherited(const std::string& mountpoint) {
+    const std::filesystem::path device = is_device(mountpoint) ? std::filesystem::path(mountpoint).filename() : "";
+    std::vector<int> numbers;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at("/proc/self/fd", error), end; !error && at != end;
+         at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        int number = -1;
+        std::from_chars(name.data(), name.data() + name.size(), number);
+        if (number > STDERR_FILENO && name != device) numbers.push_back(number);
+    }
+    if (error) throw Failure(ExitCode::internal, "cannot list the open files: " + error.message());
+    // The listing's own is closed by now.
+    std::erase_if(numbers, [](int number) { return ::fcntl(number, F_GETFD) < 0; });
+    return numbers;
+}
+
 }  // namespace
 
-Daemon Daemon::go() {
+Daemon Daemon::go(const std::string& mountpoint) {
+    std::vector<int> inherited = list_inherited(mountpoint);
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
         throw Failure(ExitCode::internal, "cannot make a pipe: " + system_message(errno));
@@ -50,6 +73,7 @@ Daemon Daemon::go() {
     }
     ::signal(SIGPIPE, SIG_IGN);
     Daemon daemon;
+    daemon.inherited_ = std::move(inherited);
     daemon.pipe_ = std::move(to_parent);
     return daemon;
 }
@@ -61,6 +85,8 @@ bool Daemon::ready() {
     if (null) {
         for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null.get(), stream);
     }
+    for (const int number : inherited_) ::close(number);
+    inherited_.clear();
     if (::chdir("/") != 0) return false;
     const char byte = 0;
     const bool told = ::write(pipe_.get(), &byte, 1) == 1;

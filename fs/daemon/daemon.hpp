@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "core/base/descriptor.hpp"
 
 namespace tensorfs {
@@ -14,15 +17,18 @@ public:
     /// In the foreground: does nothing, and ready() does nothing.
     Daemon() = default;
 
-    /// Forks as described. Throws Failure.
-    static Daemon go();
+    /// Forks as described. `mountpoint` may be a device that whoever started this has opened (is_device): the only
+    /// descriptor of theirs that is kept. Throws Failure.
+    static Daemon go(const std::string& mountpoint);
 
-    /// Lets the parent exit with 0, and leaves its session, terminal and working folder. False if the parent is gone,
+    /// Lets the parent exit with 0, and leaves its session, terminal, working folder and the descriptors that it
+    /// inherited, so that no lock or pipe of whoever started it is held. False if the parent is gone,
     /// as after Ctrl-C: then the child should end, too.
     bool ready();
 
 private:
-    Descriptor pipe_;  // to the parent; none in the foreground
+    std::vector<int> inherited_;  // but for the streams and the device; they serve until ready(), as /dev/fd/N
+    Descriptor pipe_;             // to the parent; none in the foreground
 };
 
 }  // namespace tensorfs

@@ -49,8 +49,9 @@ void Session::start() {
     std::array<pollfd, 2> sources{{{workers_.answering().get(), POLLIN, 0}, {finished().get(), POLLIN, 0}}};
     while (::poll(sources.data(), sources.size(), -1) < 0 && errno == EINTR) {
     }
-    if ((sources[0].revents & POLLIN) == 0) {
-        throw Failure(ExitCode::mount_failed, fmt::format("{} was unmounted at once", printable(mountpoint_)));
+    if ((sources[0].revents & POLLIN) == 0 || (sources[1].revents & POLLIN) != 0) {
+        throw Failure(ExitCode::mount_failed,
+                      fmt::format("the mount on {} ended while it was being made", printable(mountpoint_)));
     }
     if (!is_baseline_) mount_.raise_read_ahead();
 }

@@ -33,7 +33,8 @@ public:
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Starts to answer. Returns when the mount can be used. Throws Failure (mount_failed) if it was unmounted already.
+    /// Starts to answer. Returns when the mount can be used. Throws Failure (mount_failed) if it has ended already, for
+    /// whatever reason.
     void start();
     /// Ends the mount as above; the second time, does nothing. Files that are still open give errors from then on.
     void stop();

@@ -125,7 +125,9 @@ void WorkerPool::work() {
         if (is_read) reading_.fetch_sub(1);
         answered_.fetch_add(1);
         if (is_quick && !is_baseline_) await_request(fuse_session_fd(session_));
-        if (!has_answered_.exchange(true)) answering_.notify();
+        // libfuse ends the session when it cannot agree with the kernel: then nothing is served, though it has
+        // answered.
+        if (fuse_session_exited(session_) == 0 && !has_answered_.exchange(true)) answering_.notify();
         waiting_.fetch_add(1);
     }
     std::free(buffer.mem);

@@ -51,7 +51,9 @@ LogLevel level_named(std::string_view level) {
 }
 
 constexpr unsigned longest_idle = 31'536'000;  // a year of 365 days, in seconds
-constexpr unsigned largest_id = 4294967294;    // 2^32-1 means "no one"
+constexpr unsigned smallest_read = 4096;       // the kernel raises what is less
+constexpr unsigned largest_read = 1 << 20;
+constexpr unsigned largest_id = 4294967294;  // 2^32-1 means "no one"
 
 constexpr std::array table{
     MountOption{
@@ -242,9 +244,13 @@ Takes a second process, of
         .name = "max_read",
         .value = {"BYTES"},
         .help = "the largest request to read, for tests (1 MiB)",
-        .manual = R"(the largest request, by default 1 MiB.
+        .manual = R"(the largest request, from 4,096 to 1,048,576 bytes, by default 1 MiB.
 Smaller is slower: for tests.)",
-        .apply = pass_on,
+        .apply =
+            [](auto& o, auto name, auto value) {
+                o.max_read = number(name, value, 10, largest_read, smallest_read);
+                pass_on(o, name, value);
+            },
     },
     MountOption{
         .name = "baseline",

@@ -32,6 +32,7 @@ struct MountOptions {
     std::chrono::seconds idle{0};   // unmount when unused for so long; 0: never
     LogLevel log_level = LogLevel::info;
     bool is_baseline = false;       // without what makes it fast, to be compared with
+    unsigned max_read = 0;          // the largest request in bytes; 0: what libfuse derives
     Owner owner;                    // the mounting user, unless uid= and gid= say otherwise
     std::vector<std::string> fuse;  // for libfuse and the kernel as they are, such as "allow_other"
 };

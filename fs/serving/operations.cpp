@@ -47,7 +47,9 @@ void with_generation(fuse_req_t request, Request kind, fuse_ino_t node_id, const
 void init(void* user_data, fuse_conn_info* connection) {
     const auto want = [&](unsigned capability) { connection->want |= connection->capable & capability; };
     want(FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_EXPORT_SUPPORT);
-    if (static_cast<const Served*>(user_data)->is_baseline) return;  // for the rest, libfuse's defaults
+    const Served& served = *static_cast<const Served*>(user_data);
+    if (served.max_read != 0) connection->max_read = served.max_read;  // libfuse ends the session if they differ
+    if (served.is_baseline) return;                                    // for the rest, libfuse's defaults
     want(FUSE_CAP_NO_OPEN_SUPPORT | FUSE_CAP_NO_OPENDIR_SUPPORT | FUSE_CAP_READDIRPLUS);
 #ifdef FUSE_CAP_DIRECT_IO_ALLOW_MMAP  // libfuse 3.17; before, only private mappings work with cache=direct
     want(FUSE_CAP_DIRECT_IO_ALLOW_MMAP);

@@ -38,11 +38,13 @@ struct Served {
     explicit Served(const MountOptions& options)
         : owner(options.owner),
           cache(options.cache),
+          max_read(options.max_read),
           is_baseline(options.is_baseline),
           counts_opens(options.idle.count() != 0) {}
 
     const Owner owner;
     const Cache cache;
+    const unsigned max_read;  // as the mount option has it, in bytes; 0 without
     const bool is_baseline;
     const bool counts_opens;  // so the kernel must send OPEN and RELEASE
 

@@ -9,13 +9,22 @@ namespace tensorfs {
 namespace {
 
 constexpr std::uint64_t stat_block = 512;
-constexpr std::uint64_t largest_read = 1 << 20;
+constexpr std::uint64_t page = 4096;
+// The C library and Python allocate st_blksize for each open file; `cat` gains nothing from more.
+constexpr std::uint64_t largest_buffer = 128 << 10;
+
+/// The file rounded up to pages.
+std::uint64_t file_size(std::uint64_t nbytes) {
+    const std::uint64_t within = std::min(nbytes, largest_buffer);
+    return std::max((within + page - 1) / page * page, page);
+}
 
 /// What a listing of `entries` names is likely to need, as a power of two: the C library allocates
 /// a buffer of st_blksize for every opendir, and the kernel asks for as much at a time.
 std::uint64_t listing_size(std::uint32_t entries) {
     constexpr std::uint64_t bytes_per_entry = 256;  // a READDIRPLUS record and its name
-    return std::clamp<std::uint64_t>(std::bit_ceil((entries + std::uint64_t{2}) * bytes_per_entry), 4096, largest_read);
+    return std::clamp<std::uint64_t>(std::bit_ceil((entries + std::uint64_t{2}) * bytes_per_entry), page,
+                                     largest_buffer);
 }
 
 }  // namespace
@@ -30,15 +39,14 @@ struct stat to_stat(const Node& node, const Owner& owner, std::uint16_t generati
     out.st_gid = owner.gid;
     out.st_size = static_cast<off_t>(node.nbytes);
     out.st_blocks = static_cast<blkcnt_t>((node.nbytes + stat_block - 1) / stat_block);
-    out.st_blksize = static_cast<blksize_t>(node.is_folder ? listing_size(node.entries) : largest_read);
+    out.st_blksize = static_cast<blksize_t>(node.is_folder ? listing_size(node.entries) : file_size(node.nbytes));
     out.st_atim = out.st_mtim = out.st_ctim = node.modified;
     return out;
 }
 
 struct statvfs to_statvfs(const Volume& volume) {
     struct statvfs out {};
-    out.f_bsize = largest_read;
-    out.f_frsize = stat_block;
+    out.f_bsize = out.f_frsize = stat_block;  // alike, since many programs multiply blocks by f_bsize
     out.f_blocks = volume.blocks();
     out.f_files = volume.tree().size();
     out.f_namemax = max_segment;

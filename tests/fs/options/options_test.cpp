@@ -97,6 +97,8 @@ TEST_CASE("what is libfuse's is passed on") {
     CHECK(apply("allow_other").fuse == Texts{"allow_other"});
     CHECK(apply("allow_root,auto_unmount").fuse == Texts{"allow_root", "auto_unmount"});
     CHECK(apply("max_read=65536,fsname=a b").fuse == Texts{"max_read=65536", "fsname=a b"});
+    CHECK(apply("max_read=65536").max_read == 65536);
+    for (const char* bad : {"max_read=x", "max_read=4095", "max_read=1048577"}) CHECK_FALSE(refusal(bad).empty());
 }
 
 TEST_CASE("labels of SELinux are passed on, with commas in them if they are quoted") {

@@ -34,7 +34,7 @@ TEST_CASE("a file is regular, read-only, has one link and its tensor's size") {
     CHECK(s.st_size == 1000);
     CHECK(s.st_uid == 1000);
     CHECK(s.st_gid == 100);
-    CHECK(s.st_blksize == 1 << 20);
+    CHECK(s.st_blksize == 4096);
     CHECK(s.st_ino == 42);
 }
 
@@ -70,11 +70,20 @@ TEST_CASE("the umask takes permissions, and nothing else") {
     CHECK(of_folder(1, 0, {0, 0, 0222}).st_mode == (S_IFDIR | 0555));
 }
 
-TEST_CASE("a folder's block size is what its listing needs: from 4 KiB to 1 MiB") {
+TEST_CASE("a file's block size is the file rounded up to 4 KiB, and at most 128 KiB") {
+    CHECK(of_file(0).st_blksize == 4096);
+    CHECK(of_file(4096).st_blksize == 4096);
+    CHECK(of_file(4097).st_blksize == 8192);
+    CHECK(of_file((128 << 10) - 1).st_blksize == 128 << 10);
+    CHECK(of_file((128 << 10) + 1).st_blksize == 128 << 10);
+    CHECK(of_file(UINT64_MAX).st_blksize == 128 << 10);
+}
+
+TEST_CASE("a folder's block size is what its listing needs: from 4 KiB to 128 KiB") {
     CHECK(of_folder(0, 0).st_blksize == 4096);
     CHECK(of_folder(5, 5).st_blksize == 4096);
-    CHECK(of_folder(1000000, 0).st_blksize == 1 << 20);
-    CHECK(of_folder(UINT32_MAX, 0).st_blksize == 1 << 20);
+    CHECK(of_folder(1000000, 0).st_blksize == 128 << 10);
+    CHECK(of_folder(UINT32_MAX, 0).st_blksize == 128 << 10);
     blksize_t before = 0;
     for (std::uint32_t entries = 1; entries < 20000; entries += 7) {
         const blksize_t size = of_folder(entries, 0).st_blksize;
@@ -93,6 +102,7 @@ TEST_CASE("the filesystem is as large as its tensors, and full") {
     const Volume volume(load(folder / "m.safetensors"), "./");
     const struct statvfs s = to_statvfs(volume);
     CHECK(s.f_frsize == 512);
+    CHECK(s.f_bsize == s.f_frsize);
     CHECK(s.f_blocks == 2 + 1 + 0 + 2);
     CHECK(s.f_bfree == 0);
     CHECK(s.f_bavail == 0);

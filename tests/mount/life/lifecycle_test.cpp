@@ -41,6 +41,28 @@ std::string link_target(const std::string& path) { return std::filesystem::read_
 
 }  // namespace
 
+TEST_CASE("the daemon holds no lock and no pipe of whoever started it") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    const SmallModel model;
+    const TemporaryFolder folder;
+    const Adopter adopter;
+    const MountPoint at;
+    const std::string lock = folder / "lock";
+
+    REQUIRE(run({"flock", lock, program(), model.path(), at.path()}).code == 0);
+    CHECK(read_file(at / "a/weight") == "abcd");
+    CHECK(run({"flock", "--nonblock", lock, "true"}).code == 0);
+    CHECK(unmount(at.path()));
+
+    // `cat` ends when nobody holds the pipe any more. Standard output is another one.
+    const Result piped = run_shell("{ \"$0\" \"$1\" \"$2\" 3>&1 >/dev/null 2>&1; echo $?; } | timeout 20 cat",
+                                   {program(), model.path(), at.path()});
+    CHECK(piped.code == 0);
+    CHECK(piped.out == "0\n");
+    CHECK(at.is_mounted());
+    CHECK(unmount(at.path()));
+}
+
 TEST_CASE("the command returns when the mount answers, and a daemon of its own goes on") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     const SmallModel model;

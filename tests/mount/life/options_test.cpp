@@ -3,6 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <map>
+#include <string_view>
+
+#include "fs/options/mount_option.hpp"
+#include "tests/core/formats/pytorch/writer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/mounted.hpp"
 
@@ -52,6 +57,67 @@ TEST_CASE("options may stand before, between and behind source and mount point, 
         CHECK(stat_of(at / "a/weight").st_uid == 7);
         CHECK(stat_of(at / "a/weight").st_gid == 8);
         CHECK(unmount(to));
+    }
+}
+
+TEST_CASE("each option that the manual has can be mounted with") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    if (::geteuid() != 0) SKIP_TEST("allow_other and allow_root are for root, or need a line in /etc/fuse.conf");
+    const TemporaryFolder folder;
+    const std::string file = write_model(folder / "file/model.safetensors");
+    const std::string indexed = folder / "indexed";
+    write_model(indexed + "/part.safetensors");
+    write_file(indexed + "/model.safetensors.index.json", index_file({{"a.weight", "part.safetensors"}}));
+    const std::string variant = folder / "variant";
+    write_model(variant + "/model.fp16.safetensors");
+
+    const std::string hub = folder / "models--org--name";
+    write_file(hub + "/refs/v1", "aaaa");
+    write_model(hub + "/snapshots/aaaa/model.safetensors");
+    const std::string nested = folder / "nested.pt";
+    PickleWriter pickle;
+    write_tensor(pickle.dict().text("state_dict").dict().text("a.weight")).raw("ss");
+    write_file(nested, archive(pickle.stop()));
+
+    // What follows "=", and what is mounted if it is not `file`. An option without a line here fails the test.
+    struct Use {
+        std::string value;
+        std::string source;
+    };
+    const std::map<std::string_view, Use> uses{
+        {"index", {"model.safetensors.index.json", indexed}},
+        {"variant", {"fp16", variant}},
+        {"revision", {"v1", hub}},
+        {"key", {"state_dict", nested}},
+        {"partial", {}},
+        {"separators", {"."}},
+        {"uid", {"7"}},
+        {"gid", {"8"}},
+        {"umask", {"027"}},
+        {"cache", {"once"}},
+        {"threads", {"2"}},
+        {"idle", {"600"}},
+        {"log", {"warning"}},
+        {"allow_other", {}},
+        {"allow_root", {}},
+        {"auto_unmount", {}},
+        {"max_read", {"131072"}},
+        {"baseline", {}},
+        {"fsname", {"name"}},
+    };
+    const Adopter adopter;
+    for (const tensorfs::MountOption& option : tensorfs::mount_options()) {
+        INFO(option.name);
+        const auto use = uses.find(option.name);
+        REQUIRE(use != uses.end());
+        const std::string text = std::string(option.name) + (option.value.name.empty() ? "" : "=" + use->second.value);
+        const MountPoint at;
+        const Result result =
+            run({program(), use->second.source.empty() ? file : use->second.source, at.path(), "-o", text});
+        CHECK(result.err.empty());
+        REQUIRE(result.code == 0);
+        CHECK(S_ISREG(stat_of(at / "a/weight").st_mode));
+        CHECK(unmount(at.path()));
     }
 }
 
