@@ -27,6 +27,7 @@ constexpr std::size_t most_generations = 1000;
 
 /// Whether a source lies at or below a mount point, so that its path leads into the mount and no longer to the source.
 bool is_covered(const std::string& source, const std::string& mountpoint) {
+    if (mountpoint.empty()) return false;
     std::error_code error;
     const std::filesystem::path top = std::filesystem::weakly_canonical(mountpoint, error);
     if (error) return false;

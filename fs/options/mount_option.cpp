@@ -112,7 +112,7 @@ Whoever reads the mount may not notice what is missing: it is listed in
     MountOption{
         .name = "separators",
         .value = {"SET"},
-        .help = "bytes at which names are cut into folders (./); empty: never",
+        .help = "bytes that cut names into folders (./); empty: never",
         .manual = R"(cuts names into folders at these bytes, by default
 .Ql ./ .
 If it is empty, all tensors stand in one folder; one of 100,000 files is slow for
@@ -144,7 +144,7 @@ The kernel checks permissions by it.)",
     MountOption{
         .name = "cache",
         .value = {.name = "MODE", .choices = "keep|once|direct"},
-        .help = "what stays cached: keep (all), once (the mount), direct (none)",
+        .help = "what is cached: keep (all), once (the mount), direct (none)",
         .manual = R"(what stays cached of what was read.
 .Cm keep ,
 the default: it stays in the page cache of the shard and in the mount's own, until memory is short.
@@ -183,7 +183,7 @@ Fewer keep a slow or distant disk from being asked for many things at once.)",
     MountOption{
         .name = "idle",
         .value = {"SECONDS"},
-        .help = "unmount when unused for so long, with nothing open (0: never)",
+        .help = "unmount when unused so long, nothing open (0: never)",
         .manual = R"(unmounts when nobody has used the mount for this long and nothing of it is open: no file, folder,
 working folder or mapping.
 0, the default, is never.
