@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/tensors/strided_tensor.hpp"
 #include "core/tensors/widen.hpp"
 
 namespace tensorfs {
@@ -63,15 +64,9 @@ Content& Content::add_widened(const Tensor& tensor) {
 
 Content& Content::add_scattered(const Tensor& tensor, Source source, std::uint64_t nbytes) {
     if (nbytes == 0) return *this;
-    const Shape shape = tensor.shape();
-    const Strides strides = tensor.strides();
-    const Strided strided{{shape.begin(), shape.end()},
-                          {strides.begin(), strides.end()},
-                          block_of(tensor.dtype()).nbytes,
-                          tensor.offset()};
     const std::uint64_t at = scattered_.size();
-    scattered_.push_back(
-        std::make_unique<const Scattered>(Scattered{Gather(strided), shape.data(), tensor.offset(), tensor.shard()}));
+    scattered_.push_back(std::make_unique<const Scattered>(
+        Scattered{Gather(strided_of(tensor)), tensor.shape().data(), tensor.offset(), tensor.shard()}));
     segments_.push_back({size() + nbytes, at, tensor.shard(), source, tensor.dtype()});
     return *this;
 }

@@ -15,6 +15,7 @@
 #include "core/base/escape.hpp"
 #include "core/base/parallel.hpp"
 #include "core/tensors/content.hpp"
+#include "core/tensors/strided_tensor.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/views.hpp"
 #include "fs/commands/load_source.hpp"
@@ -62,13 +63,8 @@ void say_done(std::string_view where, std::size_t tensors, Progress& progress) {
 /// The bytes of its shard that a tensor needs: of a strided one, with what lies between its elements.
 Slice extent_of(const Model& model, const Tensor& tensor) {
     if (!tensor.is_strided()) return {tensor.shard(), tensor.offset(), tensor.nbytes()};
-    const Shape shape = tensor.shape();
-    const Strides strides = tensor.strides();
-    const Strided strided{{shape.begin(), shape.end()},
-                          {strides.begin(), strides.end()},
-                          block_of(tensor.dtype()).nbytes,
-                          tensor.offset()};
-    const FileRange range = extent(strided, model.shards()[tensor.shard()].size()).value_or(FileRange{0, 0});
+    const std::uint64_t size = model.shards()[tensor.shard()].size();
+    const FileRange range = extent(strided_of(tensor), size).value_or(FileRange{0, 0});
     return {tensor.shard(), range.begin, range.end - range.begin};
 }
 
