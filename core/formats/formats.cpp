@@ -30,7 +30,7 @@ Header read_numpy(const Shard& shard, const HeaderOptions& options) {
     return beginning == zip ? numpy::read_archive_file(shard, options) : numpy::read_array_file(shard, options);
 }
 
-Metadata no_metadata(const Shard&) { return {}; }
+Metadata no_metadata(const Shard& /*shard*/, Keep /*wanted*/) { return {}; }
 
 // In the order in which a folder that holds several is taken for one of them.
 constexpr std::array table{

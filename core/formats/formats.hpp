@@ -25,8 +25,8 @@ struct Format {
     /// Reads and validates the header of a file. Throws Error; see the format's own header for its rules.
     Header (*read_header)(const Shard& shard, const HeaderOptions& options);
 
-    /// Reads all metadata, whatever their size. Throws Error.
-    Metadata (*read_metadata)(const Shard& shard);
+    /// Reads the metadata once more, to have what is wanted of them. Throws Error.
+    Metadata (*read_metadata)(const Shard& shard, Keep wanted);
 
     /// What is wrong with files of this format as parts of one model, where each by itself is good; null where nothing
     /// can be. `is_whole` says that no file of the model, and no tensor of a file, was left out as it is bad.

@@ -27,10 +27,10 @@ struct Header {
 
 /// How a header is to be read.
 struct HeaderOptions {
-    std::string_view prefix = {};  // goes before the names to make full names; at most 65,535 bytes
-    std::string_view key = {};     // of nested formats: the part that is taken as the whole, such as "model.ema"
-    bool partial = false;          // leave out tensors that are bad by themselves, instead of throwing
-    bool all_metadata = false;     // keep all metadata, however large
+    std::string_view prefix = {};    // goes before the names to make full names; at most 65,535 bytes
+    std::string_view key = {};       // of nested formats: the part that is taken as the whole, such as "model.ema"
+    bool partial = false;            // leave out tensors that are bad by themselves, instead of throwing
+    Keep keep = Keep::short_values;  // of the metadata
 };
 
 /// A tensor as a format's reader states it, before a Header is made of many.

@@ -47,9 +47,11 @@ std::string to_json(const MetadataValue& value) {
                       value);
 }
 
-bool has_more(const Metadata& metadata) {
-    return std::any_of(metadata.begin(), metadata.end(),
-                       [](const auto& item) { return std::holds_alternative<NotKept>(item.second); });
+bool has_all(const Metadata& metadata, Keep wanted) {
+    return std::none_of(metadata.begin(), metadata.end(), [&](const auto& item) {
+        const NotKept* const missing = std::get_if<NotKept>(&item.second);
+        return missing != nullptr && wanted != Keep::short_values && (wanted == Keep::all || !missing->is_array);
+    });
 }
 
 }  // namespace tensorfs

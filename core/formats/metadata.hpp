@@ -12,6 +12,7 @@ namespace tensorfs {
 /// Stands for a value that is not kept in memory: an array, or a text of more than `longest_kept_text`. Who
 /// wants it reads the metadata from the shard again (Format::read_metadata).
 struct NotKept {
+    bool is_array = false;
     bool operator==(const NotKept&) const = default;
 };
 
@@ -27,6 +28,13 @@ inline constexpr std::size_t longest_kept_text = 64 << 10;
 /// A value of a file's metadata. Texts may be any bytes.
 using MetadataValue = std::variant<bool, std::int64_t, std::uint64_t, float, double, std::string, JsonArray, NotKept>;
 
+/// Which values are wanted of a file's metadata; the others are NotKept.
+enum class Keep : std::uint8_t {
+    short_values,  // no arrays, and texts up to longest_kept_text
+    texts,         // no arrays
+    all
+};
+
 /// What a file says of itself beside its tensors: each key once, in the order of the file.
 using Metadata = std::vector<std::pair<std::string, MetadataValue>>;
 
@@ -38,7 +46,7 @@ std::string to_string(const MetadataValue& value);
 /// REQUIRES: it is kept.
 std::string to_json(const MetadataValue& value);
 
-/// Whether a value is not kept.
-bool has_more(const Metadata& metadata);
+/// Whether all values are there that are wanted.
+bool has_all(const Metadata& metadata, Keep wanted);
 
 }  // namespace tensorfs

@@ -351,12 +351,12 @@ std::string Model::format_names() const {
     return fmt::format("{}", fmt::join(names, ","));
 }
 
-Metadata Model::all_metadata(std::size_t shard) const {
-    if (!has_more(metadata_[shard])) return metadata_[shard];
-    Metadata all = formats_[shard]->read_metadata(shards_[shard]);
+Metadata Model::read_metadata(std::size_t shard, Keep wanted) const {
+    if (has_all(metadata_[shard], wanted)) return metadata_[shard];
+    Metadata read = formats_[shard]->read_metadata(shards_[shard], wanted);
     if (!shards_[shard].is_unchanged())
         throw Error({Kind::SystemError, shards_[shard].path(), {}, "it was changed since it was opened"});
-    return all;
+    return read;
 }
 
 std::uint64_t Model::parameters() const {

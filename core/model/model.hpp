@@ -47,8 +47,8 @@ public:
     [[nodiscard]] std::string format_names() const;
     /// Each shard's metadata, in the order of shards(), without what is too large to be kept.
     [[nodiscard]] const std::vector<Metadata>& metadata() const { return metadata_; }
-    /// One shard's metadata, all of it: read again where some was not kept. Throws Error.
-    [[nodiscard]] Metadata all_metadata(std::size_t shard) const;
+    /// One shard's metadata with what is wanted of them: read again where that was not kept. Throws Error.
+    [[nodiscard]] Metadata read_metadata(std::size_t shard, Keep wanted) const;
 
     /// By shard, and in data order within one.
     [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }

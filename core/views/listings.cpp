@@ -46,7 +46,7 @@ std::string metadata_json(const Model& model) {
     for (std::size_t i = 0; i < model.shards().size(); ++i) {
         text += fmt::format("{}\n  {}: {{", i == 0 ? "" : ",", json_string(model.shard_name(i)));
         std::string_view separator = "\n";
-        for (const auto& [key, value] : model.all_metadata(i)) {
+        for (const auto& [key, value] : model.read_metadata(i, Keep::all)) {
             text += fmt::format("{}    {}: {}", separator, json_string(key), to_json(value));
             separator = ",\n";
         }

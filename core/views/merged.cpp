@@ -85,8 +85,8 @@ bool write_metadata(const Model& model, Floats floats, const Write& write) {
         if (const std::string types = quantised_types(model); !types.empty()) add(std::string(quantised_key), types);
     }
     for (std::size_t shard = 0; shard < model.shards().size(); ++shard) {
-        for (const auto& [key, value] : model.all_metadata(shard)) {
-            if (!std::holds_alternative<JsonArray>(value)) add(key, to_string(value));
+        for (const auto& [key, value] : model.read_metadata(shard, Keep::texts)) {
+            if (!std::holds_alternative<NotKept>(value)) add(key, to_string(value));
         }
     }
     if (!keys.empty()) write("}");

@@ -18,7 +18,7 @@ bool is_content(std::string_view beginning, const Shard& /*shard*/) { return beg
 Header read_header(const Shard& shard, const HeaderOptions& options) {
     Window window(shard);
     const Counts counts = read_counts(window, shard);
-    Keys keys = read_keys(window, counts.keys, options.all_metadata);
+    Keys keys = read_keys(window, counts.keys, options.keep);
 
     Header header;
     std::vector<HeaderEntry> entries = read_infos(window, counts.tensors, keys.alignment, options, header);
@@ -31,10 +31,10 @@ Header read_header(const Shard& shard, const HeaderOptions& options) {
     return header;
 }
 
-Metadata read_metadata(const Shard& shard) {
+Metadata read_metadata(const Shard& shard, Keep wanted) {
     Window window(shard);
     const Counts counts = read_counts(window, shard);
-    return std::move(read_keys(window, counts.keys, true).metadata);
+    return std::move(read_keys(window, counts.keys, wanted).metadata);
 }
 
 }  // namespace tensorfs::gguf

@@ -62,9 +62,9 @@ bool is_content(std::string_view beginning, const Shard& shard);
 /// one of more than 8 dims, behind which nothing can be read.
 Header read_header(const Shard& shard, const HeaderOptions& options = {});
 
-/// A file's whole metadata, arrays as JSON; what is not UTF-8 in their strings becomes U+FFFD. Throws as
+/// What is wanted of a file's metadata, arrays as JSON; what is not UTF-8 in their strings becomes U+FFFD. Throws as
 /// read_header() does.
-Metadata read_metadata(const Shard& shard);
+Metadata read_metadata(const Shard& shard, Keep wanted);
 
 /// Rule 12 over files that were read; see Format::check_parts.
 std::vector<Problem> check_parts(std::span<const Part> parts, bool is_whole);

@@ -100,9 +100,9 @@ Counts read_counts(Window& window, const Shard& shard) {
     return counts;
 }
 
-Keys read_keys(Window& window, std::uint64_t count, bool all) {
+Keys read_keys(Window& window, std::uint64_t count, Keep keep) {
     Keys keys;
-    ValueReader reader(window, all);
+    ValueReader reader(window, keep);
     for (std::uint64_t i = 0; i < count; ++i) {
         std::string key;
         window.read(window.number(8, "a key's length"), key, "a key");

@@ -30,7 +30,7 @@ struct Keys {
     std::uint64_t nested_arrays = 0;  // keys whose value is an array of arrays
 };
 
-/// Rules 4 and 5, over so many keys and their values; those that are large are kept where `all` is set. Throws Error.
-Keys read_keys(Window& window, std::uint64_t count, bool all);
+/// Rules 4 and 5, over so many keys and their values; of the metadata, what is to be. Throws Error.
+Keys read_keys(Window& window, std::uint64_t count, Keep keep);
 
 }  // namespace tensorfs::gguf

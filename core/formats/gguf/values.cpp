@@ -53,9 +53,9 @@ ValueType read_type(Window& window, std::string_view what) {
 std::string_view to_string(ValueType type) { return info(type).name; }
 
 MetadataValue ValueReader::read(ValueType type) {
-    if (type == ValueType::array && !all_) {
+    if (type == ValueType::array && keep_ != Keep::all) {
         skip_array(1);
-        return NotKept{};
+        return NotKept{.is_array = true};
     }
     if (type == ValueType::array) {
         JsonArray array;
@@ -64,7 +64,7 @@ MetadataValue ValueReader::read(ValueType type) {
     }
     if (type != ValueType::string) return read_number(type);
     const std::uint64_t size = window_.number(8, "a string's length");
-    if (!all_ && size > longest_kept_text) {
+    if (keep_ == Keep::short_values && size > longest_kept_text) {
         window_.skip(size, "a string value");
         return NotKept{};
     }

@@ -21,8 +21,8 @@ std::string_view to_string(ValueType type);
 /// Reads values. REQUIRES: the window outlives it.
 class ValueReader {
 public:
-    /// Without `all`, arrays and texts of more than longest_kept_text are passed over, and not kept.
-    ValueReader(Window& window, bool all) : window_(window), all_(all) {}
+    /// What is not to be kept is passed over.
+    ValueReader(Window& window, Keep keep) : window_(window), keep_(keep) {}
 
     /// The value of that type that comes next. Throws Error.
     MetadataValue read(ValueType type);
@@ -43,7 +43,7 @@ private:
     void write_string(std::string& out);
 
     Window& window_;
-    bool all_;
+    Keep keep_;
     std::uint64_t nested_ = 0;
     std::string text_;
 };

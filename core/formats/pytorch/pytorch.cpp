@@ -117,7 +117,7 @@ Header read_header(const Shard& shard, const HeaderOptions& options) {
     return header;
 }
 
-Metadata read_metadata(const Shard&) { return {}; }
+Metadata read_metadata(const Shard&, Keep /*wanted*/) { return {}; }
 
 Checkpoint read_checkpoint(const Shard& shard, std::string_view key) {
     const std::string beginning = beginning_of(shard);

@@ -27,7 +27,7 @@ bool is_content(std::string_view beginning, const Shard& shard);
 Header read_header(const Shard& shard, const HeaderOptions& options = {});
 
 /// A checkpoint has none that is not among what was pickled.
-Metadata read_metadata(const Shard& shard);
+Metadata read_metadata(const Shard& shard, Keep wanted);
 
 /// What read_header() is made of: with problems beside the tensors that have none. `key` is as in
 /// selection.hpp. Throws Error where nothing can be read.

@@ -46,9 +46,10 @@ private:
             std::string key_copy(key);
             try {
                 const std::string_view text = item.string(scratch_);
-                all.emplace_back(std::move(key_copy), options_.all_metadata || text.size() <= longest_kept_text
-                                                          ? MetadataValue(std::string(text))
-                                                          : MetadataValue(NotKept{}));
+                all.emplace_back(std::move(key_copy),
+                                 options_.keep != Keep::short_values || text.size() <= longest_kept_text
+                                     ? MetadataValue(std::string(text))
+                                     : MetadataValue(NotKept{}));
             } catch (const json::SyntaxError& e) {
                 throw json::SyntaxError("\"__metadata__\": key " + in_quotes(key) + ": " + e.what());
             }

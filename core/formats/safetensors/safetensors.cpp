@@ -67,10 +67,8 @@ Header read_header(const Shard& shard, const HeaderOptions& options) {
     return parse_header(text, shard.size(), shard.path(), options);
 }
 
-Metadata read_metadata(const Shard& shard) {
-    HeaderOptions options;
-    options.all_metadata = true;
-    return std::move(read_header(shard, options).metadata);
+Metadata read_metadata(const Shard& shard, Keep wanted) {
+    return std::move(read_header(shard, {.keep = wanted}).metadata);
 }
 
 }  // namespace tensorfs::safetensors

@@ -48,7 +48,7 @@ inline constexpr std::uint64_t max_header_size = 100'000'000;
 Header read_header(const Shard& shard, const HeaderOptions& options = {});
 
 /// A shard's whole `__metadata__`. Throws as read_header() does.
-Metadata read_metadata(const Shard& shard);
+Metadata read_metadata(const Shard& shard, Keep wanted);
 
 /// Validates a header's text (rules 4 to 9) for a file of `file_size` bytes. `path` is for messages.
 /// Throws Error. REQUIRES: file_size >= 8 + text.view().size().

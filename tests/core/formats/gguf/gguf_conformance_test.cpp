@@ -140,7 +140,7 @@ TEST_CASE("a GGUF file that is to be accepted is read as the verdict has it") {
         const auto problems = problems_of([&] { header = gguf::read_header(shard); });
         CHECK(kinds(problems) == "");
         check_tensors(header.tensors, one);
-        const Metadata all = gguf::read_metadata(shard);
+        const Metadata all = gguf::read_metadata(shard, Keep::all);
         check_metadata(all, one);
         check_kept(header.metadata, all);
     }
@@ -175,7 +175,7 @@ TEST_CASE("a GGUF split is refused or read as the verdict has it") {
             std::vector<Tensor> tensors = model.tensors();
             std::erase_if(tensors, [&](const Tensor& tensor) { return tensor.shard() != i; });
             check_tensors(tensors, one.at("parts")[i]);
-            check_metadata(model.all_metadata(i), one.at("parts")[i]);
+            check_metadata(model.read_metadata(i, Keep::all), one.at("parts")[i]);
         }
     }
 }

@@ -152,8 +152,16 @@ TEST_CASE("a GGUF file's metadata are typed, and arrays and long texts are not k
                            {"tenth", 0.1F},
                            {"text", std::string("a\xFF")},
                            {"long", NotKept{}},
-                           {"array", NotKept{}}});
-    const Metadata all = gguf::read_metadata(Shard(file.path()));
+                           {"array", NotKept{.is_array = true}}});
+    CHECK(has_all(kept, Keep::short_values));
+    CHECK_FALSE(has_all(kept, Keep::texts));
+    const Metadata texts = gguf::read_metadata(Shard(file.path()), Keep::texts);
+    CHECK(texts[5].second == MetadataValue(long_text));
+    CHECK(texts[6].second == MetadataValue(NotKept{.is_array = true}));
+    CHECK(has_all(texts, Keep::texts));
+    CHECK_FALSE(has_all(texts, Keep::all));
+    const Metadata all = gguf::read_metadata(Shard(file.path()), Keep::all);
+    CHECK(has_all(all, Keep::all));
     CHECK(all[5].second == MetadataValue(long_text));
     CHECK(all[6].second == MetadataValue(JsonArray{"[1,2,3]"}));
 }
@@ -198,8 +206,8 @@ TEST_CASE("strings that lie across the pieces in which a GGUF file is read are r
                            .tensor("t", {1}, gguf_tensor_i8, 0)
                            .bytes("x"));
     const Header header = file.read();
-    CHECK(header.metadata == Metadata{{"tokens", NotKept{}}, {"after", std::string("here")}});
+    CHECK(header.metadata == Metadata{{"tokens", NotKept{.is_array = true}}, {"after", std::string("here")}});
     CHECK(header.tensors.size() == 1);
-    const Metadata all = gguf::read_metadata(Shard(file.path()));
+    const Metadata all = gguf::read_metadata(Shard(file.path()), Keep::all);
     CHECK(std::get<JsonArray>(all[0].second).text == json + ']');
 }
