@@ -1,5 +1,7 @@
 #include "core/tensors/gather_windows.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -15,6 +17,30 @@ constexpr std::size_t most_streams = 16;
 /// it left off if it does so nearly.
 constexpr std::uint64_t nearly = 2 << 20;
 
+/// Memory of the kernel's, which has it back as soon as it is given up: an allocator would keep it, for each thread
+/// that ever filled a window.
+class Pages {
+public:
+    Pages() = default;
+    ~Pages() {
+        if (memory_ != MAP_FAILED) ::munmap(memory_, nbytes_);
+    }
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+
+    /// False where there is no memory. REQUIRES: it has none yet, and nbytes is not 0.
+    [[nodiscard]] bool allocate(std::size_t nbytes) noexcept {
+        nbytes_ = nbytes;
+        memory_ = ::mmap(nullptr, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return memory_ != MAP_FAILED;
+    }
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {static_cast<std::byte*>(memory_), nbytes_}; }
+
+private:
+    void* memory_ = MAP_FAILED;
+    std::size_t nbytes_ = 0;
+};
+
 }  // namespace
 
 struct GatherWindows::Window {
@@ -22,10 +48,12 @@ struct GatherWindows::Window {
 
     GatherKey tensor;
     std::uint64_t number;  // of the tensor's windows
-    State state;
     std::uint64_t nbytes;
-    std::uint64_t served;  // bytes that were asked for
-    std::vector<std::byte> bytes;
+    State state = State::filling;
+    std::uint64_t served = 0;  // bytes that were asked for
+    Pages pages;
+
+    Window(const GatherKey& key, std::uint64_t which, std::uint64_t size) : tensor(key), number(which), nbytes(size) {}
 };
 
 bool GatherWindows::read(const Gather& tensor, const GatherKey& key, std::uint64_t begin, std::span<std::byte> out,
@@ -81,7 +109,7 @@ std::shared_ptr<GatherWindows::Window> GatherWindows::find_or_add(const GatherKe
         windows_.erase(oldest);
     }
     try {
-        windows_.push_back(std::make_shared<Window>(Window{key, number, Window::State::filling, nbytes, 0, {}}));
+        windows_.push_back(std::make_shared<Window>(key, number, nbytes));
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
@@ -102,13 +130,7 @@ bool GatherWindows::read_part(const Gather& tensor, const GatherKey& key, std::u
     }
     if (is_new) {
         lock.unlock();
-        bool is_filled = false;
-        try {
-            window->bytes.resize(nbytes);
-            is_filled = tensor.read(first, window->bytes, reader);
-        } catch (const std::bad_alloc&) {
-            is_filled = false;
-        }
+        const bool is_filled = window->pages.allocate(nbytes) && tensor.read(first, window->pages.bytes(), reader);
         lock.lock();
         window->state = is_filled ? Window::State::ready : Window::State::failed;
         if (!is_filled) forget(window);
@@ -124,7 +146,7 @@ bool GatherWindows::read_part(const Gather& tensor, const GatherKey& key, std::u
     window->served += out.size();
     if (window->served >= nbytes) forget(window);
     lock.unlock();
-    std::memcpy(out.data(), window->bytes.data() + (begin - first), out.size());
+    std::memcpy(out.data(), window->pages.bytes().data() + (begin - first), out.size());
     return true;
 }
 
