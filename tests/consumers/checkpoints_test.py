@@ -106,6 +106,13 @@ def test_key(program: str) -> None:
     check(done.returncode != 0 and '"model_state_dict"' in done.stderr, f"unknown key: {done.stderr}")
 
 
+    for name in ("hostile-inst.pt", "hostile-legacy-magic.pth", "plain-pickle-hostile.pkl"):  # refused anyway
+        path = need_data(f"conformance/pytorch/cases/{name}")
+        for options in ([], ["--no-code"]):
+            faults = run(program, "verify", *options, path, expect=1)
+            check("RunsCode: unpickling it would call os.system" in faults, f"{name}: other faults: {faults}")
+        done = subprocess.run([program, "info", path], capture_output=True, text=True)
+        check(done.returncode != 0 and "would call os.system" in done.stderr, f"info {name}: {done.stderr}")
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_numpy(program: str, numpy: ModuleType, folder: Path, order: str) -> None:
     """checkpoints: arrays that NumPy saves are read back equal through npy"""

@@ -13,6 +13,8 @@ std::vector<GlobalUse> globals_of(const Pickle& pickle) {
         const Handle value = Pickle::node(i);
         if (pickle.type(value) != Type::global) continue;
         const auto [module, name] = pickle.global(value);
+        const auto found = positions.find({module, name});
+        if (found == positions.end() && uses.size() > max_globals) continue;
         const auto [known, is_new] = positions.try_emplace({module, name}, uses.size());
         if (is_new) uses.push_back({module, name, false});
         uses[known->second].is_called = uses[known->second].is_called || pickle.is_called(value);

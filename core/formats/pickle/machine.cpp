@@ -1,6 +1,7 @@
 #include "core/formats/pickle/machine.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "core/base/little_endian.hpp"
@@ -9,11 +10,14 @@
 namespace tensorfs::pickle {
 namespace {
 
-// What a pickle may make. A model of a million tensors has some fifty instructions and ten nodes for
-// each; with these, the worst that can be written takes less than 1 GiB.
-constexpr std::uint64_t max_instructions = std::uint64_t{64} << 20;
-constexpr std::size_t max_nodes = std::size_t{32} << 20;
-constexpr std::size_t max_stack = std::size_t{16} << 20;
+// What a pickle may make. PyTorch's has for each tensor some 150 bytes, eight nodes of 16 bytes, and twenty
+// places of 4 bytes in the pool, so that 700,000 tensors can be read; the worst that can be written takes 96, 48, 32,
+// 16 and 32 MiB, while the stack and memo grow half as much again.
+constexpr std::size_t max_nodes = std::size_t{6} << 20;
+constexpr std::size_t max_pool = std::size_t{12} << 20;
+constexpr std::size_t max_stack = std::size_t{8} << 20;
+constexpr std::size_t max_marks = std::size_t{4} << 20;
+constexpr std::size_t max_memo = std::size_t{8} << 20;
 constexpr std::uint64_t max_protocol = 5;
 
 constexpr Handle none(0), no(1), yes(2), empty_tuple(3);
@@ -39,7 +43,7 @@ std::string_view shortest(std::string_view bytes) {
 
 }  // namespace
 
-Machine::Machine(std::string_view bytes) : pickle_(bytes) {
+Machine::Machine(std::string_view bytes, Protocols protocols) : pickle_(bytes), protocols_(protocols) {
     pickle_.nodes_.resize(4);
     pickle_.nodes_[no.bits()] = {Type::boolean, false, 0, 0, 0};
     pickle_.nodes_[yes.bits()] = {Type::boolean, false, 1, 0, 0};
@@ -49,15 +53,28 @@ Machine::Machine(std::string_view bytes) : pickle_(bytes) {
 
 Pickle Machine::run() && {
     if (pickle_.bytes_.size() > max_pickle_size) throw SyntaxError("it is larger than what is read", 0);
+    run_to_stop();
+    return std::move(pickle_);
+}
+
+Pickle Machine::survey() && {
+    try {
+        run_to_stop();
+    } catch (const SyntaxError&) {
+        // Up to there is as far as Python may have got, too.
+    }
+    return std::move(pickle_);
+}
+
+void Machine::run_to_stop() {
     for (;;) {
-        at_ = instruction_at(pickle_.bytes_, at_.end);
-        if (++instructions_ > max_instructions) fail("more instructions than are read");
+        at_ = instruction_at(pickle_.bytes_, at_.end, protocols_);
+        ++instructions_;
         if (at_.opcode == Opcode::stop) break;
         step();
     }
     pickle_.root_ = pop();
     pickle_.size_ = at_.end;
-    return std::move(pickle_);
 }
 
 void Machine::fail(std::string_view why) const {
@@ -141,7 +158,7 @@ void Machine::step() {
         case Opcode::binpersid: push(add({Type::persistent_id, false, pop().bits()})); break;
 
         case Opcode::mark:
-            if (marks_.size() >= max_stack) fail("more on the stack than is read");
+            if (marks_.size() >= max_marks) fail("more on the stack than is read");
             marks_.push_back(static_cast<std::uint32_t>(stack_.size()));
             break;
         case Opcode::pop:
@@ -158,6 +175,41 @@ void Machine::step() {
         case Opcode::memoize: put(memo_.size()); break;
         case Opcode::binget:
         case Opcode::long_binget: get(little_endian(at_.argument)); break;
+
+        case Opcode::text_integer:
+        case Opcode::text_long:
+        case Opcode::text_float:
+        case Opcode::text_string:
+        case Opcode::text_unicode:
+        case Opcode::text_persid:
+        case Opcode::text_get:
+        case Opcode::text_put:
+        case Opcode::instance:
+        case Opcode::object: step_in_text(); break;
+    }
+}
+
+void Machine::step_in_text() {
+    std::uint64_t index = 0;
+    std::from_chars(at_.argument.data(), at_.argument.data() + at_.argument.size(), index);
+    switch (at_.opcode) {
+        case Opcode::text_string:
+            if (at_.argument.size() >= 2) at_.argument = at_.argument.substr(1, at_.argument.size() - 2);  // quotes
+            push(add_string(Type::text));
+            break;
+        case Opcode::text_unicode: push(add_string(Type::text)); break;
+        case Opcode::text_persid: push(add({Type::persistent_id, false, add_string(Type::text).bits()})); break;
+        case Opcode::text_get: get(index); break;
+        case Opcode::text_put: put(index); break;
+        case Opcode::instance: {
+            const std::size_t first = pop_mark();
+            push(add_global());
+            std::rotate(stack_.begin() + static_cast<std::ptrdiff_t>(first), stack_.end() - 1, stack_.end());
+            make_object(first);
+            break;
+        }
+        case Opcode::object: make_object(pop_mark()); break;
+        default: push(none); break;
     }
 }
 
@@ -222,6 +274,7 @@ void Machine::make_tuple(std::size_t first) {
     const auto count = static_cast<std::uint32_t>(stack_.size() - first);
     Handle tuple = empty_tuple;
     if (count != 0) {
+        if (pickle_.pool_.size() + count > max_pool) fail("more values in containers than are read");
         tuple = add({Type::tuple, false, 0, static_cast<std::uint32_t>(pickle_.pool_.size()), count});
         for (std::size_t i = first; i < stack_.size(); ++i) pickle_.pool_.push_back(stack_[i].bits());
     }
@@ -239,6 +292,13 @@ void Machine::make_container(Type type, std::size_t first) {
 void Machine::make_call(Handle callee, Handle arguments) {
     if (pickle_.type(callee) == Type::global) pickle_.nodes_[callee.bits()].is_called = true;
     push(add({Type::call, false, callee.bits(), arguments.bits()}));
+}
+
+void Machine::make_object(std::size_t first) {
+    if (first >= stack_.size()) fail("too little on the stack");
+    make_tuple(first + 1);
+    const Handle arguments = pop();
+    make_call(pop(), arguments);
 }
 
 void Machine::make_global_from_stack() {
@@ -273,6 +333,7 @@ void Machine::append(std::uint32_t& first_segment, std::uint32_t& last_segment, 
     auto& pool = pickle_.pool_;
     const auto count = static_cast<std::uint32_t>(stack_.size() - first);
     if (count == 0) return;
+    if (pool.size() + count + 2 > max_pool) fail("more values in containers than are read");
     if (last_segment != 0 && last_segment + 2 + pool[last_segment] == pool.size()) {
         pool[last_segment] += count;
     } else {
@@ -297,6 +358,7 @@ void Machine::build() {
 std::uint32_t Machine::record_of(Handle call) {
     Node& node = pickle_.nodes_[call.bits()];
     if (node.c == 0) {
+        if (pickle_.pool_.size() + 3 > max_pool) fail("more values in containers than are read");
         node.c = static_cast<std::uint32_t>(pickle_.pool_.size());
         pickle_.pool_.insert(pickle_.pool_.end(), 3, 0);  // no segments, and the state None
     }
@@ -304,19 +366,26 @@ std::uint32_t Machine::record_of(Handle call) {
 }
 
 void Machine::put(std::uint64_t index) {
-    // A pickler counts what it puts, so an index beyond the instructions read is none of its making; to
-    // believe it would be to allocate what one instruction says.
-    if (index >= instructions_) fail("a memo index larger than the number of instructions before it");
     const Handle value = top();
+    // A pickler counts what it puts, so an index beyond the instructions read is none of its making; to
+    // believe it would be to allocate what one instruction says. Python does.
+    if (index >= instructions_ && protocols_ == Protocols::all) return;
+    if (index >= instructions_) fail("a memo index larger than the number of instructions before it");
+    if (index >= max_memo) fail("more in the memo than is read");
     if (index >= memo_.size()) memo_.resize(index + 1, absent);
     memo_[index] = value;
 }
 
 void Machine::get(std::uint64_t index) {
-    if (index >= memo_.size() || memo_[index] == absent) fail("a memo index at which nothing was put");
-    push(memo_[index]);
+    const bool is_known = index < memo_.size() && memo_[index] != absent;
+    if (!is_known && protocols_ == Protocols::binary) fail("a memo index at which nothing was put");
+    push(is_known ? memo_[index] : none);
 }
 
-Pickle read_pickle(std::string_view bytes) { return Machine(bytes).run(); }
+Pickle read_pickle(std::string_view bytes) { return Machine(bytes, Protocols::binary).run(); }
+
+Pickle survey_pickle(std::string_view bytes) {
+    return Machine(bytes.substr(0, max_pickle_size), Protocols::all).survey();
+}
 
 }  // namespace tensorfs::pickle

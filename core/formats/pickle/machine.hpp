@@ -10,19 +10,24 @@
 namespace tensorfs::pickle {
 
 /// The virtual machine that pickles are programs for, with a stack, marks on it, and a memo. For
-/// read_pickle() alone. Where Python would fail for reasons of the stack or the memo, so does this;
-/// where it would fail in an object's own methods, this goes on.
+/// read_pickle() and survey_pickle() alone. Where Python would fail for reasons of the stack or the memo, so does
+/// this; where it would fail in an object's own methods, this goes on.
 class Machine {
 public:
-    explicit Machine(std::string_view bytes);
+    Machine(std::string_view bytes, Protocols protocols);
     /// Runs to STOP. Throws SyntaxError.
     Pickle run() &&;
+    /// Runs as far as it goes.
+    Pickle survey() &&;
 
 private:
     using Node = Pickle::Node;
 
+    void run_to_stop();
     /// Does what the instruction at_ says; STOP is none of its own.
     void step();
+    /// The same for those of the text protocols. Values that are no texts do not matter there.
+    void step_in_text();
     [[noreturn]] void fail(std::string_view why) const;
 
     Handle add(Node node);
@@ -45,6 +50,9 @@ private:
     void make_call(Handle callee, Handle arguments);
     void make_global_from_stack();
 
+    /// Makes a call of what stands at `first` on the stack, and what stands behind that.
+    void make_object(std::size_t first);
+
     /// Puts what stands on the stack from `first` on into the container below, which is to be of `type`.
     void fill(Type type, std::size_t first);
     /// Appends it to the segments that begin and end there, and takes it off.
@@ -57,6 +65,7 @@ private:
     void get(std::uint64_t index);
 
     Pickle pickle_;
+    Protocols protocols_;
     Instruction at_{};
     std::uint64_t instructions_ = 0;
     std::vector<Handle> stack_;

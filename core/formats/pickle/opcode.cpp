@@ -14,17 +14,18 @@ namespace {
 enum class Form : std::uint8_t {
     unknown,
     nothing,
-    fixed,          // `size` bytes
-    counted,        // a length of `size` bytes, and so many bytes
-    two_lines,      // two texts that each end in a line feed
-    text_protocol,  // belongs to protocol 0 or 1
-    registry,       // an extension's number, whose meaning is in the registry of the Python that wrote it
-    out_of_band,    // refers to a buffer that is not in the pickle
+    fixed,        // `size` bytes
+    counted,      // a length of `size` bytes, and so many bytes
+    line,         // a text that ends in a line feed
+    two_lines,    // two of them
+    registry,     // an extension's number, whose meaning is in the registry of the Python that wrote it
+    out_of_band,  // refers to a buffer that is not in the pickle
 };
 
 struct Layout {
     Form form = Form::unknown;
     std::uint8_t size = 0;
+    bool is_of_text_protocol = false;
 };
 
 constexpr std::array<Layout, 256> layouts = [] {
@@ -42,7 +43,9 @@ constexpr std::array<Layout, 256> layouts = [] {
     set("BTX\x8B", {Form::counted, 4});
     set("\x8D\x8E\x96", {Form::counted, 8});
     set("c", {Form::two_lines, 0});
-    set("IFLSVPgpio", {Form::text_protocol, 0});
+    set("IFLSVPgp", {Form::line, 0, true});
+    set("i", {Form::two_lines, 0, true});
+    set("o", {Form::nothing, 0, true});
     set("\x82\x83\x84", {Form::registry, 0});
     set("\x97\x98", {Form::out_of_band, 0});
     return table;
@@ -61,20 +64,22 @@ Measured measure_fixed(std::string_view bytes, std::uint64_t begin, std::uint64_
     return {bytes.substr(begin, size), end, true};
 }
 
-Measured measure_lines(std::string_view bytes, std::uint64_t begin) {
+Measured measure_lines(std::string_view bytes, std::uint64_t begin, int lines) {
     std::size_t end = begin;
-    for (int line = 0; line < 2; ++line) {
+    for (int line = 0; line < lines; ++line) {
         end = bytes.find('\n', end);
         if (end == std::string_view::npos) return {{}, bytes.size() + 1, false};
         ++end;
     }
-    return {bytes.substr(begin, end - begin), end, true};
+    return {bytes.substr(begin, end - begin - (lines == 1 ? 1 : 0)), end, true};
 }
 
 /// REQUIRES: at < bytes.size().
-Measured measure(std::string_view bytes, std::uint64_t at) {
+Measured measure(std::string_view bytes, std::uint64_t at, Protocols protocols) {
     const auto opcode = static_cast<unsigned char>(bytes[at]);
     const Layout layout = layouts[opcode];
+    if (layout.is_of_text_protocol && protocols == Protocols::binary)
+        throw SyntaxError("an opcode of the text protocols 0 and 1, which are not read", at, opcode);
     switch (layout.form) {
         case Form::nothing: return {{}, at + 1, true};
         case Form::fixed: return measure_fixed(bytes, at + 1, layout.size);
@@ -88,9 +93,8 @@ Measured measure(std::string_view bytes, std::uint64_t at) {
             if (size >> (is_signed ? 31 : 63) != 0) throw SyntaxError("a negative or absurd length", at, opcode);
             return measure_fixed(bytes, length.end, size);
         }
-        case Form::two_lines: return measure_lines(bytes, at + 1);
-        case Form::text_protocol:
-            throw SyntaxError("an opcode of the text protocols 0 and 1, which are not read", at, opcode);
+        case Form::line: return measure_lines(bytes, at + 1, 1);
+        case Form::two_lines: return measure_lines(bytes, at + 1, 2);
         case Form::registry: throw SyntaxError("it refers to a registry of the program that wrote it", at, opcode);
         case Form::out_of_band: throw SyntaxError("it refers to a buffer that is not in the pickle", at, opcode);
         case Form::unknown: break;
@@ -106,18 +110,18 @@ SyntaxError::SyntaxError(std::string_view why, std::uint64_t at)
 SyntaxError::SyntaxError(std::string_view why, std::uint64_t at, unsigned char opcode)
     : text_(fmt::format("{} (opcode 0x{:02X} at byte {} of the pickle)", why, opcode, at)), at_(at) {}
 
-Instruction instruction_at(std::string_view pickle, std::uint64_t at) {
+Instruction instruction_at(std::string_view pickle, std::uint64_t at, Protocols protocols) {
     if (at >= pickle.size()) throw SyntaxError("it ends without STOP", at);
-    const Measured measured = measure(pickle, at);
+    const Measured measured = measure(pickle, at, protocols);
     if (!measured.is_whole) {
         throw SyntaxError("it ends in the middle of an opcode", at, static_cast<unsigned char>(pickle[at]));
     }
     return {static_cast<Opcode>(pickle[at]), at, measured.argument, measured.end};
 }
 
-End find_end(std::string_view bytes, std::uint64_t& from) {
+End find_end(std::string_view bytes, std::uint64_t& from, Protocols protocols) {
     while (from < bytes.size()) {
-        const Measured measured = measure(bytes, from);
+        const Measured measured = measure(bytes, from, protocols);
         if (!measured.is_whole) return {false, measured.end};
         if (static_cast<Opcode>(bytes[from]) == Opcode::stop) return {true, measured.end};
         from = measured.end;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The opcodes of Python's pickles, protocols 2 to 5, as pickletools describes them. Those of the text
-// protocols 0 and 1 (a bool as "I01", a string in quotes) are known, and refused: PyTorch cannot load
-// what it wrote with protocol 0, and nobody writes 1.
+// The opcodes of Python's pickles, as pickletools describes them. Those of the text protocols 0 and 1 (a bool
+// as "I01", a string in quotes) are refused where a checkpoint is read: PyTorch cannot load what it wrote with
+// protocol 0, and nobody writes 1. Where it only matters what unpickling would call, they are followed.
 
 #include <cstdint>
 #include <optional>
@@ -64,18 +64,33 @@ enum class Opcode : unsigned char {
     memoize = 0x94,
     frame = 0x95,
     bytearray8 = 0x96,
+
+    // Of the text protocols.
+    text_integer = 'I',
+    text_long = 'L',
+    text_float = 'F',
+    text_string = 'S',
+    text_unicode = 'V',
+    text_persid = 'P',
+    text_get = 'g',
+    text_put = 'p',
+    instance = 'i',
+    object = 'o',
 };
+
+/// Which opcodes are read.
+enum class Protocols : std::uint8_t { binary, all };
 
 /// One opcode of a pickle and what follows it.
 struct Instruction {
     Opcode opcode;
     std::uint64_t begin;        // where the opcode stands
-    std::string_view argument;  // without the length before it; of a global, both lines
+    std::string_view argument;  // without the length before it; a line without its end; of a global, both lines
     std::uint64_t end;          // where the next instruction begins
 };
 
 /// The instruction at byte `at`. Throws SyntaxError where there is none that can be read.
-Instruction instruction_at(std::string_view pickle, std::uint64_t at);
+Instruction instruction_at(std::string_view pickle, std::uint64_t at, Protocols protocols = Protocols::binary);
 
 /// What is known of a pickle's end from its first bytes.
 struct End {
@@ -86,6 +101,6 @@ struct End {
 /// Looks for the end of a pickle of which `bytes` is the beginning. `from` is where to begin, the start
 /// of an instruction, and is moved to the last one that was reached, so that no byte is walked twice
 /// when more of them have come. Throws SyntaxError for an opcode that cannot be read.
-End find_end(std::string_view bytes, std::uint64_t& from);
+End find_end(std::string_view bytes, std::uint64_t& from, Protocols protocols = Protocols::binary);
 
 }  // namespace tensorfs::pickle

@@ -45,14 +45,14 @@ private:
 };
 
 /// The values of one pickle, as a graph: a container may be met many times and may hold itself. Views
-/// into the pickle's bytes, which must outlive it. Takes at most some 32 bytes for each byte of it.
+/// into the pickle's bytes, which must outlive it.
 class Pickle {
 public:
     class Items;
 
     /// What it is a pickle of.
     [[nodiscard]] Handle root() const { return root_; }
-    /// How many bytes it takes: where STOP ends.
+    /// How many bytes it takes: where STOP ends; of survey_pickle(), 0 where that was not reached.
     [[nodiscard]] std::uint64_t size() const { return size_; }
     /// Nodes are the values that are kept in memory: node(0) … node(nodes() - 1), in the order in which
     /// they were met. Small integers have none.
@@ -190,11 +190,15 @@ private:
 };
 
 /// The largest pickle that is read. Larger ones hold data, not only what is to be known of it.
-inline constexpr std::uint64_t max_pickle_size = std::uint64_t{256} << 20;
+inline constexpr std::uint64_t max_pickle_size = std::uint64_t{128} << 20;
 
 /// Reads the pickle that `bytes` begin with; what follows its end does not matter. Protocols 2 to 5.
-/// Throws SyntaxError. Neither time nor memory is more than a multiple of the bytes, and no recursion
-/// is as deep as the pickle has it. The result views `bytes`.
+/// Throws SyntaxError. Neither time nor memory is more than a multiple of the bytes, memory never more than
+/// 256 MiB, and no recursion is as deep as the pickle has it. The result views `bytes`.
 Pickle read_pickle(std::string_view bytes);
+
+/// What a pickle would have made up to the first instruction that cannot be read or followed, of any protocol:
+/// for globals_of() alone, where read_pickle() refuses. As bounded as that. Throws nothing but std::bad_alloc.
+Pickle survey_pickle(std::string_view bytes);
 
 }  // namespace tensorfs::pickle

@@ -77,7 +77,8 @@ void place(Storages& storages, const Shard& shard, const zip::Directory& directo
            std::vector<Problem>& problems) {
     std::string name;
     const auto refuse = [&](Storage& storage, Kind kind, std::string text) {
-        if (!storage.is_bad) problems.push_back({kind, shard.path(), {}, std::move(text)});
+        if (!storage.is_bad && problems.size() < max_told)
+            problems.push_back({kind, shard.path(), {}, std::move(text)});
         storage.is_bad = true;
     };
     for (Storage& storage : storages.all()) {

@@ -43,12 +43,17 @@ struct Code {
     bool is_called;    // else only looked up, which imports its module
 };
 
+/// Of how many storages, and of how many tensors, it is told that something is wrong or missing. Sound checkpoints
+/// have few such, and telling takes more memory than the rest.
+inline constexpr std::size_t max_told = 10'000;
+
 /// What a checkpoint holds.
 struct Checkpoint {
     std::vector<Found> tensors;
     std::vector<char> names;
     std::vector<std::uint64_t> dims;
-    std::vector<LeftOut> left_out;
+    std::vector<LeftOut> left_out;  // the first max_told
+    std::uint64_t more_left_out = 0;
     std::vector<Code> code;         // each once
     std::vector<Problem> problems;  // for which PyTorch would not load it; `tensors` are those without any
 

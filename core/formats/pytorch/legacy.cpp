@@ -177,7 +177,11 @@ Checkpoint read_legacy(const Shard& shard, std::string_view key) {
     const auto next = [&](std::size_t number, std::string& bytes) {
         bytes = stream.next(names.at(number));
         Pickle pickle = stream.parse(bytes, names.at(number));
-        add_code(checkpoint, pickle);
+        try {
+            add_code(checkpoint, pickle);
+        } catch (const pickle::SyntaxError& e) {
+            stream.fail(names.at(number), e.what());
+        }
         return pickle;
     };
     std::string bytes, object_bytes;

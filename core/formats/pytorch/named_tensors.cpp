@@ -30,6 +30,7 @@ void refuse_twins(Checkpoint& checkpoint, const std::string& path) {
         if (name(order[i - 1]) != name(order[i])) continue;
         is_twin[order[i]] = true;
         if (i >= 2 && is_twin[order[i - 1]]) continue;  // one problem a name
+        if (checkpoint.problems.size() >= 2 * max_told) throw Error(std::move(checkpoint.problems));
         checkpoint.problems.push_back(
             {Kind::DuplicateName, path, std::string(name(order[i])), "two ways through the checkpoint give this name"});
     }
@@ -43,7 +44,7 @@ void refuse_twins(Checkpoint& checkpoint, const std::string& path) {
 std::string nothing_to_show(const Checkpoint& checkpoint) {
     if (checkpoint.left_out.empty()) return "no tensor in it has a name: it is no state dict, nor does it hold one";
     const LeftOut& first = checkpoint.left_out.front();
-    const std::size_t others = checkpoint.left_out.size() - 1;
+    const std::uint64_t others = checkpoint.left_out.size() - 1 + checkpoint.more_left_out;
     return fmt::format("none of its tensors can be shown: {}: {}{}", in_quotes(first.name), first.why,
                        others == 0 ? "" : fmt::format(", and {} more", others));
 }

@@ -10,7 +10,9 @@
 #include "core/base/escape.hpp"
 #include "core/base/little_endian.hpp"
 #include "core/formats/pytorch/archive.hpp"
+#include "core/formats/pytorch/code.hpp"
 #include "core/formats/pytorch/legacy.hpp"
+#include "core/formats/pytorch/survey.hpp"
 #include "core/formats/zip/directory.hpp"
 
 namespace tensorfs::pytorch {
@@ -60,19 +62,29 @@ bool begins_with_object(const Shard& shard) {
     return slash != std::string_view::npos && name.substr(slash) == "/data.pkl";
 }
 
-void add_notes(Header& header, const std::vector<LeftOut>& left_out) {
+void add_notes(Header& header, const std::vector<LeftOut>& left_out, std::uint64_t more) {
     constexpr std::size_t most = 100;
     for (std::size_t i = 0; i < left_out.size() && i < most; ++i) {
         header.notes.push_back(fmt::format("tensor {} is left out: {}", in_quotes(left_out[i].name), left_out[i].why));
     }
     if (left_out.size() > most) {
-        header.notes.push_back(fmt::format("{} more tensors are left out", left_out.size() - most));
+        header.notes.push_back(fmt::format("{} more tensors are left out", left_out.size() - most + more));
     }
 }
 
-void add_calls(Header& header, std::vector<Code>& code) {
-    std::stable_partition(code.begin(), code.end(), [](const Code& one) { return one.is_called; });
-    for (Code& one : code) header.calls.push_back(std::move(one.name));
+/// What is wrong with a file that is refused, and what it would have run.
+Error with_calls(std::vector<Problem> problems, const Shard& shard) {
+    for (const std::string& name : survey(shard))
+        problems.push_back({Kind::RunsCode, shard.path(), {}, "unpickling it would call " + name});
+    return Error(std::move(problems));
+}
+
+Checkpoint read_or_refuse(const Shard& shard, std::string_view key) {
+    try {
+        return read_checkpoint(shard, key);
+    } catch (const Error& e) {
+        throw with_calls(e.problems(), shard);
+    }
 }
 
 void add_tensors(Header& header, const Checkpoint& checkpoint, std::string_view prefix) {
@@ -106,12 +118,12 @@ bool is_content(std::string_view beginning, const Shard& shard) {
 }
 
 Header read_header(const Shard& shard, const HeaderOptions& options) {
-    Checkpoint checkpoint = read_checkpoint(shard, options.key);
+    Checkpoint checkpoint = read_or_refuse(shard, options.key);
     const bool is_shown = checkpoint.problems.empty() || (options.partial && !checkpoint.tensors.empty());
-    if (!is_shown) throw Error(std::move(checkpoint.problems));
+    if (!is_shown) throw with_calls(std::move(checkpoint.problems), shard);
     Header header;
-    add_notes(header, checkpoint.left_out);
-    add_calls(header, checkpoint.code);
+    add_notes(header, checkpoint.left_out, checkpoint.more_left_out);
+    header.calls = names_of(std::move(checkpoint.code));
     header.problems = std::move(checkpoint.problems);
     add_tensors(header, checkpoint, options.prefix);
     return header;

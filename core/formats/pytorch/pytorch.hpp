@@ -21,9 +21,9 @@ bool is_content(std::string_view beginning, const Shard& shard);
 
 /// Reads and validates a checkpoint. What cannot be shown is a note, tensor by tensor up to a hundred; the
 /// header's `calls` are all objects that unpickling would look up and PyTorch's weights_only does not allow,
-/// those first that it certainly calls. Throws Error: InvalidArchive, InvalidPickle, BigEndian,
-/// CompressedMember, MissingStorage, StorageOutOfBounds, ValidationOverflow, DuplicateName, NotAModel,
-/// SystemError.
+/// those first that it certainly calls; of a file that is refused, each is a problem, RunsCode. Throws Error:
+/// InvalidArchive, InvalidPickle, BigEndian, CompressedMember, MissingStorage, StorageOutOfBounds, ValidationOverflow,
+/// DuplicateName, NotAModel, SystemError.
 Header read_header(const Shard& shard, const HeaderOptions& options = {});
 
 /// A checkpoint has none that is not among what was pickled.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/escape.hpp"
+#include "core/formats/pytorch/checkpoint.hpp"
 
 namespace tensorfs::pytorch {
 namespace {
@@ -12,6 +13,10 @@ namespace {
 using pickle::Handle;
 using pickle::Pickle;
 using pickle::Type;
+
+/// More than a pickle that is not made to hurt has room for.
+constexpr std::size_t max_storages = std::size_t{1} << 20;
+constexpr std::size_t max_ids = std::size_t{2} << 20;
 
 /// An integer that counts something; nothing if it is none.
 std::optional<std::uint64_t> count(const Pickle& pickle, Handle value) {
@@ -31,7 +36,8 @@ struct Storages::Source {
 
     [[noreturn]] void fail(std::string text) const { throw Error({Kind::InvalidPickle, path, {}, std::move(text)}); }
     void refuse(Storage& storage, std::string text) const {
-        if (!storage.is_bad) problems.push_back({Kind::StorageOutOfBounds, path, {}, std::move(text)});
+        if (!storage.is_bad && problems.size() < max_told)
+            problems.push_back({Kind::StorageOutOfBounds, path, {}, std::move(text)});
         storage.is_bad = true;
     }
 };
@@ -76,6 +82,7 @@ void Storages::read(const Source& source, Handle id) {
     if (!key) source.fail("a storage's key is no text");
     if (!elements) source.fail(fmt::format("the storage {} has no number of elements", in_quotes(*key)));
 
+    if (all_.size() == max_storages || ids_.size() == max_ids) source.fail("it has more storages than are read");
     // A second id of the same key is the same storage, whatever else it says.
     const auto [known, is_new] = by_key_.try_emplace(*key, static_cast<std::uint32_t>(all_.size()));
     if (is_new) {

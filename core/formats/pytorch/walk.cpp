@@ -21,12 +21,13 @@ using pickle::Pickle;
 /// more of itself than a large one may. A sound one has a name for some hundred bytes, and each container
 /// on few ways.
 struct Allowance {
-    std::size_t steps, names, name_bytes;
+    std::size_t steps, names, name_bytes, dims;
 
     explicit Allowance(std::uint64_t pickle_size)
         : steps(std::min<std::size_t>(std::size_t{64} << 20, (std::size_t{1} << 20) + 16 * pickle_size)),
-          names(std::min<std::size_t>(std::size_t{4} << 20, (std::size_t{64} << 10) + pickle_size)),
-          name_bytes(std::min<std::size_t>(std::size_t{256} << 20, (std::size_t{4} << 20) + 64 * pickle_size)) {}
+          names(std::min<std::size_t>(std::size_t{1} << 20, (std::size_t{64} << 10) + pickle_size)),
+          name_bytes(std::min<std::size_t>(std::size_t{64} << 20, (std::size_t{4} << 20) + 64 * pickle_size)),
+          dims(8 * names) {}
 };
 
 class Walk {
@@ -85,16 +86,18 @@ private:
         Reading reading = read_tensor(pickle_, storages_, tensor);
         switch (reading.is) {
             case Reading::Is::nothing: break;
-            case Reading::Is::left_out: checkpoint_.left_out.push_back({name_, std::move(reading.text)}); break;
+            case Reading::Is::left_out: tell(std::move(reading.text)); break;
             case Reading::Is::bad:
                 if (reading.text.empty()) break;
                 checkpoint_.problems.push_back({reading.kind, path_, name_, std::move(reading.text)});
+                if (checkpoint_.problems.size() >= 2 * max_told) throw Error(std::move(checkpoint_.problems));
                 break;
             case Reading::Is::tensor: add(reading); break;
         }
     }
 
     void add(const Reading& reading) {
+        take(left_.dims, reading.shape.size() + reading.strides.size());
         checkpoint_.tensors.push_back({checkpoint_.names.size(), checkpoint_.dims.size(),
                                        static_cast<std::uint32_t>(name_.size()),
                                        static_cast<std::uint32_t>(reading.shape.size()), reading.offset, reading.nbytes,
@@ -108,7 +111,15 @@ private:
     void leave_out(std::string why) {
         take(left_.names, 1);
         take(left_.name_bytes, name_.size());
-        checkpoint_.left_out.push_back({name_, std::move(why)});
+        tell(std::move(why));
+    }
+
+    void tell(std::string why) {
+        if (checkpoint_.left_out.size() < max_told) {
+            checkpoint_.left_out.push_back({name_, std::move(why)});
+        } else {
+            ++checkpoint_.more_left_out;
+        }
     }
 
     [[nodiscard]] bool is_on_way(Handle container) const {
