@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pwd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <system_error>
 
 #include "core/base/error.hpp"
@@ -42,13 +44,28 @@ std::string with_variables(std::string_view text) {
     }
 }
 
-/// A variable that holds a path, in which "~" stands for the home folder, and "$NAME" for another variable.
-/// (huggingface_hub does so with each of them.)
-std::string path_variable(const char* name) {
-    std::string path = variable(name);
-    if (path == "~" || path.starts_with("~/")) path.replace(0, 1, variable("HOME"));
-    return with_variables(path);
+/// A user's home folder by the system's list of users; nothing where there is no such user.
+std::optional<std::string> home_of(const std::string& user) {
+    std::vector<char> buffer(16 << 10);
+    passwd entry{};
+    passwd* found = nullptr;
+    if (::getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr)
+        return std::nullopt;
+    return found->pw_dir;
 }
+
+/// Puts the home folder in the place of "~" or "~USER" at the beginning; that of an unknown user stays as it is.
+std::string with_home(std::string path) {
+    if (!path.starts_with('~')) return path;
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string user = path.substr(1, end - 1);
+    if (const auto home = user.empty() ? std::optional(variable("HOME")) : home_of(user)) path.replace(0, end, *home);
+    return path;
+}
+
+/// A variable that holds a path, in which "~" and "~USER" stand for home folders, and "$NAME" for another
+/// variable. (huggingface_hub does so with each of them.)
+std::string path_variable(const char* name) { return with_variables(with_home(variable(name))); }
 
 bool is_word(std::string_view text) {
     const auto is_allowed = [](char c) {

@@ -1,5 +1,7 @@
 #include "core/sources/hub.hpp"
 
+#include <pwd.h>
+
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -106,6 +108,9 @@ TEST_CASE("variables in the cache's variables are expanded, and so is the home f
         CHECK(cache_of("${HOME}/c") == "/h/c" + end);
         CHECK(cache_of("~/c") == "/h/c" + end);
         CHECK(cache_of("~") == "/h" + end);
+        CHECK(cache_of("~root") == ::getpwnam("root")->pw_dir + end);
+        CHECK(cache_of("~root/$HOME") == ::getpwnam("root")->pw_dir + ("//h" + end));
+        CHECK(cache_of("~no-such-user/c") == "~no-such-user/c" + end);
         CHECK(cache_of("/x${HOME}${HOME}y") == "/x/h/hy" + end);
         CHECK(cache_of("/a~b") == "/a~b" + end);
         for (const char* kept :
