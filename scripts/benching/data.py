@@ -9,6 +9,8 @@ import zipfile
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
+from modelmaking import checkpoint
+
 from .building import make_model
 from .commands import run
 from .files import MIB, Range, copy, make_tree, tensors_in
@@ -24,10 +26,12 @@ class Sizes(NamedTuple):
     slow_stretch: int
     many_tensors: Optional[int]
     kernel_milliseconds: int
+    storages: int
+    matrix: int  # rows and columns
 
 
-FULL = Sizes("2G", "512M", 104_806, 20_000, 64 * MIB, 1_000_000, 50)
-QUICK = Sizes("128M", "64M", 5_000, 2_000, 8 * MIB, None, 2)
+FULL = Sizes("2G", "512M", 104_806, 20_000, 64 * MIB, 1_000_000, 50, 20_000, 8192)
+QUICK = Sizes("128M", "64M", 5_000, 2_000, 8 * MIB, None, 2, 1000, 1024)
 
 
 class Data:
@@ -73,6 +77,18 @@ class Data:
     def gguf(self) -> Path:
         options = ["--parts", 10, "--tensors", 2000, "--tokens", 260_000, "--merges", 280_000, "--sparse"]
         return self._made("gguf", "a GGUF split with a vocabulary", lambda new: make_model("gguf", new, *options))
+
+    @functools.cached_property
+    def checkpoint(self) -> Path:
+        views = [checkpoint.View(f"layers.{i}.weight", (8, 8), (8, 1)) for i in range(self.sizes.storages)]
+        return self._made(f"checkpoint-{self.sizes.storages}.pt", "a checkpoint of many storages",
+                          lambda new: checkpoint.write(new, views))
+
+    @functools.cached_property
+    def transposed(self) -> Path:
+        size = self.sizes.matrix
+        return self._made(f"transposed-{size}.pt", "a checkpoint of a transposed matrix",
+                          lambda new: checkpoint.write(new, [checkpoint.View("turned", (size, size), (1, size))]))
 
     @functools.cached_property
     def tensors(self) -> dict[str, Range]:
