@@ -216,10 +216,12 @@ std::uint64_t Mounted::requests(const std::string& kind) const {
 }
 
 bool is_read_from_cache(const Mounted& mount, const std::string& path) {
+    constexpr std::uint64_t largest_request = 1 << 20;
+    const std::uint64_t tolerated = std::filesystem::file_size(path) / largest_request / 4;
     for (int i = 0; i < 5; ++i) {
         const std::uint64_t before = mount.requests("read");
         read_file(path);
-        if (mount.requests("read") == before) return true;
+        if (mount.requests("read") - before <= tolerated) return true;
     }
     return false;
 }
