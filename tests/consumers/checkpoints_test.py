@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -75,6 +77,16 @@ def test_canary(program: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     cases = [case for name in ("pytorch", "numpy") for case in corpus(name)
              if b"canary.tensorfs" in case.path.read_bytes()]  # fmt: skip
     check(len(cases) > 20, f"only {len(cases)} files would touch one")
+    # They would: the same bytes do, in a process of its own that loads them as pickles.
+    touched = folder.parent / f"{folder.name}-touched"
+    touched.mkdir()
+    try:
+        path = next(case.path for case in cases if case.name == "plain-pickle-hostile.pkl")
+        loading = "import pickle, sys; pickle.load(open(sys.argv[1], 'rb'))"
+        subprocess.run([sys.executable, "-c", loading, path], cwd=touched, check=True, timeout=20)
+        check_equal([path.name for path in touched.iterdir()], ["canary.tensorfs"], "what pickle made")
+    finally:
+        shutil.rmtree(touched)
     for case in cases:
         for verb in ("verify", "ls", "info"):
             done = subprocess.run([program, verb, case.path], capture_output=True, timeout=20)
@@ -94,6 +106,13 @@ def test_calls(program: str) -> None:
     check("note: unpickling it would call os.system\n" in run(program, "verify", path), "it is not named")
     faults = run(program, "verify", "--no-code", path, expect=1)
     check("RunsCode: unpickling it would call os.system" in faults, f"other faults: {faults}")
+    for name in ("hostile-inst.pt", "hostile-legacy-magic.pth", "plain-pickle-hostile.pkl"):  # refused anyway
+        path = need_data(f"conformance/pytorch/cases/{name}")
+        for options in ([], ["--no-code"]):
+            faults = run(program, "verify", *options, path, expect=1)
+            check("RunsCode: unpickling it would call os.system" in faults, f"{name}: other faults: {faults}")
+        done = subprocess.run([program, "info", path], capture_output=True, text=True)
+        check(done.returncode != 0 and "would call os.system" in done.stderr, f"info {name}: {done.stderr}")
 
 
 def test_key(program: str) -> None:
@@ -106,13 +125,6 @@ def test_key(program: str) -> None:
     check(done.returncode != 0 and '"model_state_dict"' in done.stderr, f"unknown key: {done.stderr}")
 
 
-    for name in ("hostile-inst.pt", "hostile-legacy-magic.pth", "plain-pickle-hostile.pkl"):  # refused anyway
-        path = need_data(f"conformance/pytorch/cases/{name}")
-        for options in ([], ["--no-code"]):
-            faults = run(program, "verify", *options, path, expect=1)
-            check("RunsCode: unpickling it would call os.system" in faults, f"{name}: other faults: {faults}")
-        done = subprocess.run([program, "info", path], capture_output=True, text=True)
-        check(done.returncode != 0 and "would call os.system" in done.stderr, f"info {name}: {done.stderr}")
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_numpy(program: str, numpy: ModuleType, folder: Path, order: str) -> None:
     """checkpoints: arrays that NumPy saves are read back equal through npy"""
@@ -130,6 +142,18 @@ def test_numpy(program: str, numpy: ModuleType, folder: Path, order: str) -> Non
                 found = numpy.load(mount.npy / f"{name}.npy", mmap_mode="r", allow_pickle=False)
                 check_equal((found.dtype, found.shape), (array.dtype, array.shape), name)
                 check((numpy.asarray(found) == array).all(), f"{name}: other values")
+    # bfloat16, which NumPy has no name for, as MLX and ml_dtypes write it.
+    bits = numpy.arange(60, dtype="<u2").reshape(3, 4, 5) * 1000
+    halves = numpy.array(bits.view("V2"), order=order)
+    numpy.save(folder / "half.npy", halves)
+    numpy.savez(folder / "half.npz", half=halves)
+    for path in (folder / "half.npy", folder / "half.npz"):
+        with Mount(program, path) as mount:
+            entries, _, data = check_rules(mount.merged)
+            check_equal((entries["half"]["dtype"], entries["half"]["shape"]), ("BF16", [3, 4, 5]), path.name)
+            check_equal(numpy.load(mount.npy / "half.npy").tobytes(), bits.tobytes(), f"{path.name}: its bits")
+            widened = numpy.load(mount.hidden / "f32" / "half.npy")
+            check_equal(widened.tobytes(), (bits.astype("<u4") << 16).tobytes(), f"{path.name}: widened")
     numpy.savez_compressed(folder / "z.npz", **arrays)
     done = subprocess.run([program, "ls", folder / "z.npz"], capture_output=True, text=True)
     check(done.returncode != 0 and "numpy.savez" in done.stderr, f"compressed: {done.stderr}")
