@@ -92,6 +92,28 @@ def test_direct(program: str, folder: Path) -> None:
     check_mode(program, folder, "direct")
 
 
+def test_whole(program: str, folder: Path) -> None:
+    """memory limits: the whole model in float32, as one file"""
+    widened = struct.pack("<4f", 1, 2, 3, 4)
+    check_read(program, write_sparse(folder), "keep", [(".tensorfs/model-f32.safetensors", NPY_HEADER, widened)])
+
+
+def test_gathered(program: str, folder: Path) -> None:
+    """memory limits: a column-major matrix of 256 MiB, row-major, as a tensor and an array"""
+    size = 8192
+    path = folder / "w.npy"
+    header = f"{{'descr': '<f4', 'fortran_order': True, 'shape': ({size}, {size}), }}".ljust(117) + "\n"
+    with path.open("wb") as file:
+        file.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode())
+        begin = file.tell()
+        for i in range(4):  # the last of the last row
+            file.seek(begin + 4 * ((size - 4 + i) * size + size - 1))
+            file.write(struct.pack("<f", i + 1))
+    end = struct.pack("<4f", 1, 2, 3, 4)
+    for mode in ("keep", "direct"):
+        check_read(program, path, mode, [("w", 0, end), (".tensorfs/npy/w.npy", NPY_HEADER, end)])
+
+
 def test_gguf(program: str, folder: Path) -> None:
     """memory limits: a quantised GGUF model, raw and in float32"""
     run(sys.executable, REPOSITORY / "scripts" / "make-model", "gguf", folder / "gguf", "--sparse")
