@@ -128,6 +128,23 @@ TEST_CASE("with drop_privileges, mount.fuse mounts, and the daemon needs no righ
           "abcd\n0000000000000000\n0000000000000000\n0000000000000000\nended\n");
 }
 
+TEST_CASE("mount -a, twice, mounts a folder of the Hub's cache once, and a Hub id likewise") {
+    if (const std::string why = cannot_run_mount(); !why.empty()) SKIP_TEST(why);
+    check(Installed().run_script(R"sh(
+        mkdir -p hub/models--o--m/snapshots/abc hub/models--o--m/refs hub/models--o--m/blobs
+        printf abc >hub/models--o--m/refs/main && cp model/m.safetensors hub/models--o--m/snapshots/abc/
+        export HF_HUB_CACHE="$PWD/hub"
+        for source in "$PWD/hub/models--o--m" o/m; do
+            echo "$source $PWD/at fuse.tensorfs ro 0 0" >hub.fstab
+            mount --fstab hub.fstab -a; echo $?
+            mount --fstab hub.fstab -a; echo $?
+            [ "$(findmnt -n -o SOURCE at)" = "$source" ] && cat at/a/weight && grep -c " $PWD/at " /proc/self/mountinfo
+            umount at
+        done
+    )sh"),
+          "0\n0\nabcd1\n0\n0\nabcd1\n");
+}
+
 TEST_CASE("a mount point /dev/fd/N is a device that somebody else has mounted, and unmounts") {
     if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
     if (::geteuid() != 0) SKIP_TEST("this is not root");
@@ -154,4 +171,27 @@ TEST_CASE("a mount point /dev/fd/N is a device that somebody else has mounted, a
     CHECK(wrong.code == 8);
     CHECK(wrong.err.find("cannot mount on /dev/fd/999") != std::string::npos);
     CHECK(run({program(), folder.path().string(), "/dev/fd/999", "-o", "idle=9"}).code == 2);  // it could not unmount
+}
+
+TEST_CASE("a mount that ends while it is being made is a failure, with exit code 8") {
+    if (const std::string why = cannot_mount(); !why.empty()) SKIP_TEST(why);
+    if (::geteuid() != 0) SKIP_TEST("this is not root");
+    const TemporaryFolder folder;
+    write_file(folder / "m.safetensors", safetensors_file({{"a.weight", "U8", {4}, "abcd"}}));
+    for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"-f"}}) {
+        const MountPoint at;
+        const int device = ::open("/dev/fuse", O_RDWR);
+        REQUIRE(device >= 0);
+        const std::string number = std::to_string(device);
+        const std::string data = "fd=" + number + ",rootmode=40000,user_id=0,group_id=0";
+        REQUIRE(::mount("model", at.path().c_str(), "fuse.tensorfs", MS_RDONLY, data.c_str()) == 0);
+        // The kernel's first request is on its way; nobody will have answered it.
+        REQUIRE(::umount2(at.path().c_str(), MNT_DETACH) == 0);
+        std::vector<std::string> command{program(), folder.path().string(), "/dev/fd/" + number};
+        command.insert(command.end(), options.begin(), options.end());
+        const Result result = run(command);
+        ::close(device);
+        CHECK(result.code == 8);
+        CHECK(result.err.find("ended while it was being made") != std::string::npos);
+    }
 }
