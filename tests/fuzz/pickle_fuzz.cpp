@@ -114,6 +114,8 @@ void check_stream(std::string_view object) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     std::uint64_t end = 0;
+    // Whatever it is, it can be followed for what it would look up.
+    require(pickle::globals_of(pickle::survey_pickle(bytes)).size() <= size, "a global takes an instruction");
     try {
         const pickle::Pickle read = pickle::read_pickle(bytes);
         check_graph(read, bytes);
