@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <cstring>
 #include <string_view>
-#include <vector>
+
+#include "core/base/large_pages.hpp"
 
 namespace tensorfs::json {
 
@@ -10,7 +13,9 @@ namespace tensorfs::json {
 class Text {
 public:
     /// `size` bytes, to be filled.
-    explicit Text(std::size_t size) : bytes_(size + padding), size_(size) {}
+    explicit Text(std::size_t size) : bytes_(size + padding), size_(size) {
+        std::memset(bytes_.data() + size, 0, padding);
+    }
     explicit Text(std::string_view text) : Text(text.size()) { text.copy(bytes_.data(), text.size()); }
     [[nodiscard]] char* data() { return bytes_.data(); }
     [[nodiscard]] std::string_view view() const { return {bytes_.data(), size_}; }
@@ -19,7 +24,7 @@ public:
     static constexpr std::size_t padding = 64;  // at least simdjson::SIMDJSON_PADDING
 
 private:
-    std::vector<char> bytes_;
+    LargeVector<char> bytes_;
     std::size_t size_;
 };
 

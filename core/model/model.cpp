@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "core/base/escape.hpp"
+#include "core/base/large_pages.hpp"
 #include "core/base/merge_runs.hpp"
 #include "core/base/parallel.hpp"
 #include "core/base/path.hpp"
@@ -157,6 +158,8 @@ private:
         model_.by_name_.reserve(tensors);
         model_.names_.reserve(names);
         model_.dims_.reserve(dims);
+        ask_for_large_pages(model_.tensors_);
+        ask_for_large_pages(model_.names_);
         for (const Component& component : source_.components) is_whole_.emplace_back(component.shards.size());
         for (Task& task : tasks_) {
             problems_.insert(problems_.end(), task.problems.begin(), task.problems.end());

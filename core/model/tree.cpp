@@ -4,13 +4,29 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cstring>
 #include <tuple>
 #include <utility>
 
+#include "core/base/large_pages.hpp"
 #include "core/base/natural_order.hpp"
 #include "core/model/names.hpp"
 
 namespace tensorfs {
+namespace {
+
+/// How many bytes both begin with. Names of neighbours share most of theirs: eight are compared at a time.
+std::size_t shared_beginning(std::string_view a, std::string_view b) {
+    const std::size_t most = std::min(a.size(), b.size());
+    std::size_t at = 0;
+    for (; at + sizeof(std::uint64_t) <= most; at += sizeof(std::uint64_t)) {
+        if (std::memcmp(a.data() + at, b.data() + at, sizeof(std::uint64_t)) != 0) break;
+    }
+    while (at < most && a[at] == b[at]) ++at;
+    return at;
+}
+
+}  // namespace
 
 /// Builds one Tree in three steps: place every tensor, in byte order of the names, in a loose tree
 /// whose nodes stand in order of arrival; lay that out as the table; sum up the folders.
@@ -50,7 +66,7 @@ private:
     /// for folders whose entries do not come in order: see find().
     class Finder {
     public:
-        explicit Finder(const std::vector<Loose>& nodes) : nodes_(nodes), slots_(1024) {}
+        explicit Finder(const LargeVector<Loose>& nodes) : nodes_(nodes), slots_(1024) {}
 
         [[nodiscard]] std::optional<Number> find(Number parent, std::string_view name) const {
             const std::uint32_t hash = hash_of(parent, name);
@@ -89,7 +105,7 @@ private:
             }
         }
 
-        const std::vector<Loose>& nodes_;
+        const LargeVector<Loose>& nodes_;
         std::vector<Slot> slots_;
         std::size_t used_ = 0;
     };
@@ -103,8 +119,7 @@ private:
     void place(std::uint32_t tensor) {
         const Tensor& placed = model_.tensors()[tensor];
         const std::string_view name = placed.full_name();
-        const auto [end, unused] = std::mismatch(name.begin(), name.end(), previous_.begin(), previous_.end());
-        const auto shared = static_cast<std::size_t>(end - name.begin());
+        const std::size_t shared = shared_beginning(name, previous_);
         // In byte order all beginnings of a name stand before it, with nothing between that does
         // not begin so too: those of this one are among those of the name before.
         while (!beginnings_.empty() && beginnings_.back() > shared) beginnings_.pop_back();
@@ -169,6 +184,7 @@ private:
         Loose added{name.data(), static_cast<std::uint32_t>(name.size()), parent, tensor};
         added.before = std::exchange(loose_[parent].last, number);
         loose_.push_back(added);
+        folders_ += wants_folder ? 1 : 0;
         if (loose_[parent].is_known) known_.add(number);
         if (first && wants_folder) loose_[*first].folder = number;
         return number;
@@ -186,6 +202,7 @@ private:
         std::vector<Number> order{0};  // loose numbers in the table's order
         order.reserve(loose_.size());
         tree_.nodes_.reserve(loose_.size());
+        tree_.folders_.reserve(folders_);
         tree_.nodes_.push_back({"", 0, 0, 0, true});
         for (Tree::Position node = 0; node < order.size(); ++node) {
             const Loose& loose = loose_[order[node]];
@@ -205,7 +222,6 @@ private:
             tree_.nodes_[node].index = static_cast<std::uint32_t>(tree_.folders_.size());
             tree_.folders_.push_back(folder);
         }
-        tree_.folders_.shrink_to_fit();
     }
 
     /// Children stand after their parents, so one pass from the end sums all.
@@ -238,7 +254,8 @@ private:
     Tree& tree_;
     const Model& model_;
     Separators separators_;
-    std::vector<Loose> loose_;
+    LargeVector<Loose> loose_;
+    std::size_t folders_ = 1;  // of these
     Finder known_{loose_};
     std::string_view previous_;
     std::vector<Cut> cuts_;                // of the name placed last

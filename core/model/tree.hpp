@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "core/base/large_pages.hpp"
 #include "core/model/model.hpp"
 
 namespace tensorfs {
@@ -71,8 +71,8 @@ private:
         [[nodiscard]] std::string_view name() const { return {text, size}; }
     };
 
-    std::vector<Node> nodes_;
-    std::vector<Folder> folders_;
+    LargeVector<Node> nodes_;
+    LargeVector<Folder> folders_;
     std::deque<std::string> made_names_;  // the names that are no views of the model's
 };
 

@@ -12,13 +12,15 @@
 namespace tensorfs {
 namespace {
 
+std::string title_of(const Candidate& candidate) {
+    std::string title = in_quotes(candidate.title());
+    if (candidate.shards.size() > 1) title += fmt::format(" and {} more", candidate.shards.size() - 1);
+    return title;
+}
+
 std::string list_of(const std::vector<Candidate>& candidates) {
     std::vector<std::string> titles;
-    for (const Candidate& candidate : candidates) {
-        std::string title = in_quotes(candidate.title());
-        if (candidate.shards.size() > 1) title += fmt::format(" and {} more", candidate.shards.size() - 1);
-        titles.push_back(std::move(title));
-    }
+    for (const Candidate& candidate : candidates) titles.push_back(title_of(candidate));
     return fmt::format("{}", fmt::join(titles, ", "));
 }
 
@@ -114,12 +116,13 @@ bool Chooser::is_there(const Candidate& candidate) const {
 }
 
 std::vector<std::string> Chooser::notes(const Candidate& shown) const {
-    std::vector<Candidate> worth_a_word;
-    std::copy_if(passed_over_.begin(), passed_over_.end(), std::back_inserter(worth_a_word),
-                 [&](const Candidate& c) { return c.format == shown.format || is_there(c); });
+    std::vector<std::string> worth_a_word;
+    for (const Candidate& passed_over : passed_over_) {
+        if (passed_over.format == shown.format || is_there(passed_over)) worth_a_word.push_back(title_of(passed_over));
+    }
     if (worth_a_word.empty()) return {};
-    return {
-        fmt::format("{} is shown; also there, and passed over: {}", in_quotes(shown.title()), list_of(worth_a_word))};
+    return {fmt::format("{} is shown; also there, and passed over: {}", in_quotes(shown.title()),
+                        fmt::join(worth_a_word, ", "))};
 }
 
 std::string Chooser::instead_of(const Candidate& shown) const {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <unordered_map>
 
@@ -60,9 +61,9 @@ public:
     IndexReader(Index& index, const std::string& path, std::span<const Format> formats)
         : index_(index), path_(path), formats_(formats) {}
 
-    void read(const json::Text& text) {
+    void read() {
+        const json::Text& text = index_.names_->text;
         if (!simdjson::validate_utf8(text.view().data(), text.view().size())) invalid("it is not UTF-8");
-        index_.names_.reserve(text.view().size());  // pages that are not touched cost nothing
         try {
             json::parse_object(text, [&](std::string_view key, json::Value value) {
                 if (key == "weight_map") {
@@ -91,8 +92,10 @@ private:
 
     void read_map(json::Value map) {
         map.fields([&](std::string_view name, json::Value value) {
-            const std::uint64_t at = index_.names_.size();
-            index_.names_.insert(index_.names_.end(), name.begin(), name.end());
+            const std::string_view text = index_.names_->text.view();
+            const bool lies_in_text = !name.empty() && !std::less<>()(name.data(), text.data()) &&
+                                      std::less<>()(name.data(), text.data() + text.size());
+            const char* const at = lies_in_text ? name.data() : index_.names_->escaped.emplace_back(name).data();
             index_.entries_.push_back(
                 {at, static_cast<std::uint32_t>(name.size()), shard_number(value.string(scratch_))});
         });
@@ -170,7 +173,7 @@ private:
         const auto by_name = [&](const Index::Entry& a, const Index::Entry& b) {
             return index_.name(a) < index_.name(b);
         };
-        std::vector<Index::Entry>& all = index_.entries_;
+        LargeVector<Index::Entry>& all = index_.entries_;
         if (!std::is_sorted(all.begin(), all.end(), by_name)) std::sort(all.begin(), all.end(), by_name);
         for (std::size_t i = 1; i < all.size(); ++i) {
             if (index_.name(all[i - 1]) == index_.name(all[i]) && all[i - 1].shard != all[i].shard) {
@@ -197,7 +200,8 @@ private:
 
 Index Index::parse(std::string_view text, const std::string& path, std::span<const Format> formats) {
     Index index;
-    IndexReader(index, path, formats).read(json::Text(text));
+    index.names_ = std::make_shared<Names>(Names{json::Text(text)});
+    IndexReader(index, path, formats).read();
     return index;
 }
 
@@ -207,10 +211,10 @@ Index Index::read(const std::string& path, std::span<const Format> formats) {
         throw Error(
             {Kind::InvalidIndex, path, {}, "the index has more than " + std::to_string(max_index_size) + " bytes"});
     }
-    json::Text text(file.size());
-    file.read(0, {text.data(), file.size()});
     Index index;
-    IndexReader(index, path, formats).read(text);
+    index.names_ = std::make_shared<Names>(Names{json::Text(file.size())});
+    file.read(0, {index.names_->text.data(), file.size()});
+    IndexReader(index, path, formats).read();
     return index;
 }
 

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/large_pages.hpp"
+#include "core/base/text.hpp"
 #include "core/formats/formats.hpp"
 
 namespace tensorfs {
@@ -21,7 +25,7 @@ namespace tensorfs {
 class Index {
 public:
     struct Entry {
-        std::uint64_t name_at;  // in the storage behind name()
+        const char* name_at;  // in the index's text, where it stands there as it is
         std::uint32_t name_size;
         std::uint32_t shard;  // position in shards()
     };
@@ -38,10 +42,8 @@ public:
     [[nodiscard]] const Format* format() const { return format_; }
 
     /// The weight map in byte order of the tensors' names.
-    [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
-    [[nodiscard]] std::string_view name(const Entry& entry) const {
-        return {names_.data() + entry.name_at, entry.name_size};
-    }
+    [[nodiscard]] const LargeVector<Entry>& entries() const { return entries_; }
+    [[nodiscard]] std::string_view name(const Entry& entry) const { return {entry.name_at, entry.name_size}; }
     /// The shards' paths relative to the index's folder, in byte order.
     [[nodiscard]] const std::vector<std::string>& shards() const { return shards_; }
     /// metadata.total_size in bytes, if it is there and a whole number.
@@ -50,8 +52,14 @@ public:
 private:
     friend class IndexReader;
 
-    std::vector<Entry> entries_;
-    std::vector<char> names_;
+    /// What the entries' names are views of; copies of an index share it.
+    struct Names {
+        json::Text text;
+        std::deque<std::string> escaped{};  // those that do not stand in the text as they are
+    };
+
+    LargeVector<Entry> entries_;
+    std::shared_ptr<Names> names_;
     std::vector<std::string> shards_;
     std::optional<std::uint64_t> total_size_;
     const Format* format_ = nullptr;
