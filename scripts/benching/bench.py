@@ -8,12 +8,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Callable, Iterable
+from typing import Callable, Collection, Iterable
 
 from .building import copy_programs
 from .client import Client
 from .commands import Failed, Skipped
 from .data import Data, Sizes
+from .effort import Effort
 from .figures import Line
 from .files import whole
 from .machine import PEERS
@@ -38,8 +39,8 @@ class Progress:
 class Bench:
     """Measures one row after the other. Everything it mounts or starts ends with `stack`."""
 
-    def __init__(self, folder: Path, sizes: Sizes, rounds: int, stack: contextlib.ExitStack):
-        self.sizes, self.rounds = sizes, rounds
+    def __init__(self, folder: Path, sizes: Sizes, effort: Effort, stack: contextlib.ExitStack):
+        self.sizes, self.effort = sizes, effort
         self.scratch = Path(tempfile.mkdtemp(prefix="run-", dir=folder))
         stack.callback(shutil.rmtree, self.scratch, ignore_errors=True)
         copy_programs(self.scratch)
@@ -75,12 +76,16 @@ class Bench:
         self.progress.say("done")
         return not_measured, has_failed
 
-    def alternate(self, lines: list[Line], names: list[str], measure: Callable[[str], tuple]) -> None:
-        """Measures all systems in each round; `measure` gives a figure for each of the lines."""
+    def alternate(self, lines: list[Line], names: list[str], measure: Callable[[str], tuple],
+                  slow: Collection[str] = ()) -> None:
+        """Measures all systems in each round; `measure` gives a figure for each of the lines. Those that are known to
+        be `slow` are measured in the first round only, unless the effort is whole."""
         names = list(names)
         self.lines += lines
-        for number in range(self.rounds):
+        for number in self.effort.rounds(lines):
             self.progress.tick(number + 1)
+            if number == 1 and not self.effort.is_whole:
+                names = [name for name in names if name not in slow]
             for name in names[:: -1 if number % 2 else 1]:
                 try:
                     figures = measure(name)

@@ -38,11 +38,14 @@ class Line:
     def median(self, system: str) -> float:
         return statistics.median(self.figures[system])
 
+    def ratios(self, reference: str) -> list[float]:
+        """To the reference in each round; to its only figure, if it was measured once."""
+        ours, theirs = self.figures.get("tensorfs", []), self.figures.get(reference, [])
+        return [our / their for our, their in zip(ours, theirs * len(ours) if len(theirs) == 1 else theirs)]
+
     def ratio(self, reference: str) -> Optional[float]:
-        if reference not in self.figures:
-            return None
-        pairs = zip(self.figures["tensorfs"], self.figures[reference])
-        return statistics.median(ours / theirs for ours, theirs in pairs)
+        ratios = self.ratios(reference)
+        return statistics.median(ratios) if ratios else None
 
     def is_met(self) -> Optional[bool]:
         value = self.median("tensorfs") if self.target and self.target.of == "figure" else self.ratio(self.reference)

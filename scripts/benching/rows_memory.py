@@ -18,7 +18,7 @@ def row_memory(bench: Bench) -> None:
         with bench.systems.system(name, model) as mounted:
             return (mounted.private_memory(),)
     models = [(bench.sizes.tensors, bench.data.moe, 24)]
-    if bench.sizes.many_tensors:
+    if bench.sizes.many_tensors and bench.effort.is_whole:
         models.append((bench.sizes.many_tensors, bench.data.many, 240))
     for tensors, model, limit in models:
         line = Line("memory", f"private, {tensors:,} tensors", "MB", Target("≤", limit, "figure"))

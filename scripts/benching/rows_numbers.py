@@ -13,7 +13,7 @@ COMMON, COMMON_LIMIT, LIMIT = ("Q4_0", "Q8_0", "Q4_K", "Q6_K", "IQ4_XS", "MXFP4"
 def row_numbers(bench: Bench) -> None:
     """values of quantised types, compared with a memcpy of as many bytes"""
     lines: dict[str, Line] = {}
-    for number in range(bench.rounds):
+    for number in range(bench.effort.least):
         bench.progress.tick(number + 1)
         for dtype, speeds in dequantise_speeds(bench.scratch, bench.sizes.kernel_milliseconds).items():
             limit = COMMON_LIMIT if dtype in COMMON else LIMIT

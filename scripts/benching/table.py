@@ -28,6 +28,11 @@ def target_text(line: Line) -> str:
     return f"{line.target.sense} {line.target.limit:.4g}{of}"
 
 
+def rounds_of(lines: list[Line]) -> str:
+    counts = [len(line.figures["tensorfs"]) for line in lines] or [0]
+    return f"{min(counts)} to {max(counts)}" if min(counts) != max(counts) else str(counts[0])
+
+
 def cells(line: Line) -> list[str]:
     reference = f"{text_of(line.median(line.reference))} {line.reference}" if line.reference in line.figures else "–"
     shown = ("tensorfs", line.reference)
@@ -51,7 +56,7 @@ def print_report(bench: Bench, here: dict, now: datetime.datetime, lines: list[L
                  in_markdown: bool) -> None:
     rows = [cells(line) for line in lines]
     print(f"{here['cpu']}, {here['cores']} cores, Linux {here['kernel']}, libfuse {here['libfuse']}, "
-          f"{here['filesystem']}, {now:%Y-%m-%d}: medians of {bench.rounds} rounds\n")
+          f"{here['filesystem']}, {now:%Y-%m-%d}: medians of {rounds_of(lines)} rounds\n")
     print(markdown_table(rows) if in_markdown else plain_table(rows), end="\n\n")
     bullet = "- " if in_markdown else ""
     for text in [*bench.notes, *(f"{row} was not measured: {why}" for row, why in not_measured.items())]:
@@ -72,7 +77,7 @@ def report(bench: Bench, not_measured: dict[str, str], *, in_markdown: bool, is_
             "date": now.isoformat(timespec="seconds"),
             "revision": revision(),
             "quick": is_quick,
-            "rounds": bench.rounds,
+            "rounds": rounds_of(lines),
             "rows": [line.as_json() for line in lines],
             "not_measured": not_measured,
             "notes": bench.notes,
