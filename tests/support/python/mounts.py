@@ -15,7 +15,7 @@ from pathlib import Path
 from checks import PATIENCE, check, need_fuse
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
@@ -35,7 +35,7 @@ class Mount:
         with self.log.open("wb") as log:
             self.daemon = subprocess.Popen(
                 [*self._command, str(self.path), *self._options], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                preexec_fn=_end_with_parent,
+                preexec_fn=end_with_parent,
             )  # fmt: skip
         try:
             deadline = time.monotonic() + PATIENCE
