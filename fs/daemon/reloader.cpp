@@ -103,7 +103,9 @@ void Reloader::load_and_switch() {
     }
     Model model = load_and_map(source, options_,
                                [&](const std::string& note) { spdlog::info("{}: {}", printable(source), note); });
-    if (model.is_same_as(served_.generations.current()->volume.model())) {
+    // What could not be read may stay so for ever, as sshfs has it once its connection has ended: it is opened anew.
+    const std::shared_ptr<const Generation> current = served_.generations.current();
+    if (current->faults.seen().empty() && model.is_same_as(current->volume.model())) {
         spdlog::info("{}: unchanged", printable(source));
         return;
     }
