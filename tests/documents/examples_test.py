@@ -29,7 +29,7 @@ RUN = {
     ("README.md", "From the shell"), ("README.md", "From NumPy"), ("README.md", "From PyTorch"), ("README.md", "From C"),
     ("README.md", "Without a mount"), ("core/README.md", "Views"), ("fs/README.md", "Memory"),
     ("fs/README.md", "One SIGHUP, step by step"), ("systemd/README.md", "fstab and mount(8)"),
-    ("scripts/README.md", "Build it by hand"),
+    ("scripts/README.md", "Build it by hand"), ("systemd/FAR.md", "Look into a model on a web server"),
 }  # fmt: skip
 # And those that are not, and why.
 NOT_RUN = {

@@ -13,7 +13,8 @@ from checks import REPOSITORY, check, run
 BUILD = Path(os.environ.get("TENSORFS_PROGRAM") or REPOSITORY / "build" / "tensorfs").resolve().parent
 MANUAL = BUILD / "tensorfs.1"
 # The pages by their paths in the repository.
-PAGES = ["README.md", "core/README.md", "fs/README.md", "scripts/README.md", "systemd/README.md"]
+PAGES = ["README.md", "core/README.md", "fs/README.md", "scripts/README.md", "systemd/README.md",
+         "systemd/FAR.md"]  # fmt: skip
 EXIT_CODES = REPOSITORY / "fs" / "terminal" / "exit_code.hpp"
 
 
