@@ -8,6 +8,7 @@
 #include "core/formats/safetensors/safetensors.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/merged.hpp"
+#include "core/views/page/page.hpp"
 #include "core/views/pytorch.hpp"
 #include "core/views/views.hpp"
 
@@ -30,6 +31,8 @@ std::optional<Content> text(std::string bytes) {
 bool always(const Model&) { return true; }
 
 constexpr std::array models{
+    ModelView{10, "index.html",
+              [](const Model& model, const Tree& tree) { return text(page(model, tree, PagePlace::mount)); }, always},
     ModelView{3, "metadata.json", [](const Model& model, const Tree&) { return text(metadata_json(model)); }, always},
     ModelView{
         9, "model-f32.safetensors", [](const Model& model, const Tree&) { return merged_view(model, Floats::widened); },

@@ -43,7 +43,7 @@ inline constexpr std::size_t tensor_view_ids = 5;
 /// In the order of their names.
 std::span<const ModelView> model_views();
 /// One more than the largest id of a model view.
-inline constexpr std::size_t model_view_ids = 10;
+inline constexpr std::size_t model_view_ids = 11;
 
 /// The view of that id; null where none has it.
 const TensorView* tensor_view(std::uint8_t id);
