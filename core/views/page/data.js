@@ -13,6 +13,9 @@ data.paths = new Array(count);
     data.paths[i] = last.join("/");
   }
 }
+// Paths of the arrays' files, where they are not the tensor's and ".npy".
+const arrays = new Map(data.arrays);
+const arrayOf = (i) => arrays.get(i) ?? `${data.paths[i]}.npy`;
 const productOf = (shape) => shape.reduce((product, dim) => product * dim, 1);
 data.elements = data.shapes.map(productOf);
 const parametersOf = (i) => data.elements[data.shape[i]];

@@ -79,7 +79,7 @@ const showDetails = (i) => {
       pair("bytes", withCommas(data.nbytes[i])), pair("file", named(data.shards[data.shard[i]])),
       pair("offset", data.offset[i] < 0 ? "none: its elements lie apart" : withCommas(data.offset[i]))),
     ...(data.is_mount ? [element("div", { class: "links" },
-      link(`../${path}`, "elements"), link(`npy/${path}.npy`, ".npy"), link(`f32/${path}.npy`, ".npy, widened"))] : []),
+      link(`../${path}`, "elements"), link(`npy/${urlOf(arrayOf(i))}`, ".npy"), link(`f32/${urlOf(arrayOf(i))}`, ".npy, widened"))] : []),
     numbers);
   byId("details").hidden = false;
   byId("body").classList.add("with-details");

@@ -92,7 +92,7 @@ const showNumbers = async (place, i, signal) => {
       : "Numbers are shown where this page is opened in a mount, through a web server."));
     return;
   }
-  const url = `f32/${urlOf(data.paths[i])}.npy`;
+  const url = `f32/${urlOf(arrayOf(i))}`;
   if (data.nbytes[i] === 0) {
     place.replaceChildren(element("p", { class: "quiet" }, "It has no elements."));
     return;

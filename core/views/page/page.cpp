@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "core/base/json_text.hpp"
+#include "core/base/path.hpp"
 #include "core/formats/metadata.hpp"
+#include "core/model/suffixed.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/page/page_source.hpp"
 
@@ -74,8 +76,8 @@ std::size_t common_folders(std::string_view a, std::string_view b) {
     return end;
 }
 
-/// Tensors in columns, depth first through the tree. A path is how many of the last one's folders it begins with (as
-/// bytes of it), and the rest; a name is 0 where it is the path with dots for slashes.
+/// Tensors in columns, depth first through the tree. A path is how many of the last one's folders it begins with, and
+/// the rest; a name is 0 where it is the path with dots for slashes.
 class Tensors {
 public:
     Tensors(const Model& model, const Tree& tree) {
@@ -87,6 +89,7 @@ public:
                 const Tree::Folder& folder = tree.folder(node);
                 for (std::uint32_t i = folder.count; i-- > 0;) ahead.push_back(folder.first + i);
             } else {
+                add_array_name(tree, node);
                 add(model.tensors()[tree.tensor(node)], tree.path(node));
             }
         }
@@ -94,12 +97,22 @@ public:
 
     [[nodiscard]] std::string json() const {
         return fmt::format(R"("dtypes":{},"shapes":{},"folders":{},"rests":{},"names":{},"dtype":{},"shape":{},"shard":{},)"
-                           R"("offset":{},"nbytes":{})",
+                           R"("offset":{},"nbytes":{},"arrays":{})",
                            dtypes_.json(), shapes_.json(), folders_.json(), rests_.json(), names_.json(), dtype_.json(),
-                           shape_.json(), shard_.json(), offset_.json(), nbytes_.json());
+                           shape_.json(), shard_.json(), offset_.json(), nbytes_.json(), arrays_.json());
     }
 
 private:
+    /// Where an array's file has another name than the tensor's and ".npy".
+    void add_array_name(const Tree& tree, Tree::Position node) {
+        constexpr std::string_view ending = ".npy";
+        std::string storage;
+        const std::string_view name = suffixed_name(tree, node, ending, storage);
+        if (name.size() == tree.name(node).size() + ending.size()) return;
+        const std::string folder = tree.path(tree.parent(node));
+        arrays_.add(fmt::format("[{},{}]", count_, json_string(join_path(folder, std::string(name)))));
+    }
+
     void add(const Tensor& tensor, const std::string& path) {
         const std::size_t common = common_folders(path, last_);
         folders_.add(static_cast<std::uint64_t>(std::count(path.begin(), path.begin() + static_cast<long>(common), '/')));
@@ -117,12 +130,15 @@ private:
         }
         nbytes_.add(tensor.nbytes());
         last_ = path;
+        ++count_;
     }
 
     Numbers dtypes_;
     Numbers shapes_;
     Column folders_, rests_, names_, dtype_, shape_, shard_, offset_, nbytes_;
+    Column arrays_;
     std::string last_;
+    std::uint64_t count_ = 0;
 };
 
 std::string tensors_of(const Model& model, const Tree& tree, PagePlace place) {

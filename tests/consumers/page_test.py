@@ -1,0 +1,204 @@
+"""The model as a page, in a real browser: from a file, and from a mount through nginx."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from browser import Browser, browser
+from checks import check, check_equal
+from models import Tensor, make_model, random_tensor, write_shard
+from mounts import Mount
+from nginx import Nginx
+
+HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", '"><svg onload=alert(3)>', "a.\u202eevil",
+           "x" * 300, "%2e%2e", "has#hash?query", "sp ace & amp", "..", ".tensorfs", "tab\there", "a//b"]  # fmt: skip
+ROWS = "#rows [role=row]"
+
+
+def write_page(program: str, source: Path, to: Path) -> str:
+    """Its URL."""
+    with to.open("wb") as file:
+        subprocess.run([program, "page", str(source)], check=True, stdout=file)
+    return to.as_uri()
+
+
+def small_model(folder: Path) -> list[Tensor]:
+    numbers = struct.pack("<2000f", *(n - 1000.5 for n in range(2000)))
+    tensors = [Tensor("model.layers.0.weight", "F32", (40, 50), numbers), random_tensor("model.layers.1.weight", "BF16", (30, 20)),
+               random_tensor("model.embed", "F16", (100, 64)), random_tensor("head.bias", "I64", (7,)),
+               Tensor("head.none", "F32", (0, 3)), random_tensor("conv", "F16", (4, 3, 5, 5))]  # fmt: skip
+    write_shard(folder / "model.safetensors", tensors, {"format": "pt", "trained on": "<b>bold</b>"})
+    return tensors
+
+
+def check_asked_only(page: Browser, origin: str) -> None:
+    for url in page.requests():
+        check(url.startswith((origin, "about:", "data:", "chrome:", "devtools:")), f"it asks for {url}")
+
+
+def test_from_file(program: str, folder: Path) -> None:
+    """page: searched, sorted and gone through, as a file"""
+    small_model(folder)
+    url = write_page(program, folder, folder / "page.html")
+    with browser(folder) as page:
+        page.open(url)
+        check_equal(page.text("#model"), folder.name, "title")
+        summary = page.text("#summary").split()
+        check_equal(summary[:2], ["tensors", "6"], "summary")
+        names = page.texts(f"{ROWS} > :first-child")
+        check_equal(names, ["conv", "head.bias", "head.none", "model.embed", "model.layers.0.weight", "model.layers.1.weight"],
+                    "names")  # fmt: skip
+        page.run("const s = document.querySelector('#search'); s.value = 'layers bf16'; s.dispatchEvent(new Event('input'))")
+        check_equal(page.texts(f"{ROWS} > :first-child"), ["model.layers.1.weight"], "found")
+        check_equal(page.text("#count"), "1 of 6", "count")
+        page.run("const s = document.querySelector('#search'); s.value = ''; s.dispatchEvent(new Event('input'))")
+        page.click("#heads > :last-child button")
+        check_equal(page.texts(f"{ROWS} > :first-child")[0], "model.embed", "largest")
+        check_equal(page.run("return document.querySelector('#heads > :last-child').ariaSort"), "descending", "aria-sort")
+        page.click(".area[title^='model/']")
+        page.wait("return document.querySelectorAll('#crumbs li').length === 2")
+        page.click(".area[title^='layers/']")
+        page.wait("return document.querySelectorAll('#crumbs li').length === 3")
+        check_equal(sorted(page.texts(f"{ROWS} > :first-child")), ["….0.weight", "….1.weight"], "folder")
+        page.run("history.back()")
+        page.wait("return document.querySelectorAll('#crumbs li').length === 2")
+        page.click(f"{ROWS}:first-child")
+        page.wait("return !document.querySelector('#details').hidden")
+        check_equal(page.texts("#details a"), [], "links")
+        check("in a mount" in page.text("#details"), "it does not say why there are no numbers")
+        page.click("#tab-metadata")
+        page.wait("return !document.querySelector('#panel-metadata').hidden")
+        check("<b>bold</b>" in page.text("#panel-metadata"), "a value of the metadata")
+        page.check_quiet()
+        check_asked_only(page, url)
+
+
+def test_keyboard(program: str, folder: Path) -> None:
+    """page: with a keyboard alone"""
+    small_model(folder)
+    with browser(folder) as page:
+        page.open(write_page(program, folder, folder / "page.html"))
+        page.press("/", "e", "m", "b")
+        check_equal(page.text("#count"), "1 of 6", "searched")
+        page.press("ESCAPE")
+        check_equal(page.text("#count"), "6 of 6", "the search is empty again")
+        page.press("ARROW_DOWN", "ARROW_DOWN", "END", "HOME", "ARROW_DOWN", "ENTER")
+        page.wait("return !document.querySelector('#details').hidden")
+        check_equal(page.text("#details h2"), "head.bias", "chosen")
+        active = page.run("return document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).innerText")
+        check("head.bias" in active, f"the active row is {active}")
+        page.press("ESCAPE")
+        page.wait("return document.querySelector('#details').hidden")
+        page.run("document.querySelector(\".area[title^='model/']\").focus()")
+        page.press("ENTER")
+        page.wait("return document.querySelectorAll('#crumbs li').length === 2")
+        page.press("ESCAPE")
+        page.wait("return document.querySelectorAll('#crumbs li').length === 1")
+        page.run("document.querySelector('#tab-tensors').focus()")
+        page.press("ARROW_RIGHT")
+        page.wait("return !document.querySelector('#panel-metadata').hidden")
+        page.check_quiet()
+
+
+def test_hostile_names(program: str, folder: Path) -> None:
+    """page: names and values that look like markup, or hide"""
+    tensors = [random_tensor(name, "U8", (3,)) for name in HOSTILE]
+    write_shard(folder / "model.safetensors", tensors, {"</script><script>alert(5)</script>": "<img src=x onerror=alert(6)>"})
+    options = ["-o", "allow_other"] if os.geteuid() == 0 else []
+    with Mount(program, folder, *options) as mount, Nginx(mount) as nginx, browser(folder) as page:
+        origin = f"http://127.0.0.1:{nginx.port}/"
+        page.open(f"{origin}.tensorfs/index.html")
+        shown = page.texts(f"{ROWS} > :first-child")
+        check_equal(len(shown), len(HOSTILE), "rows")
+        for name in ("<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "a.⟨202E⟩evil", "tab⟨0009⟩here"):
+            check(name in shown, f"{name} is not shown: {shown}")
+        check_equal(page.run("return document.querySelectorAll('img, svg, b').length"), 0, "elements that names made")
+        check_equal(page.run("return document.scripts.length"), 3, "scripts")
+        found = {}
+        for at in range(len(HOSTILE)):
+            page.run("document.querySelectorAll(arguments[0])[arguments[1]].click()", ROWS, at)
+            page.wait("return !document.querySelector('#details').hidden && document.querySelector('#details a') !== null")
+            name, link = page.run("return [document.querySelector('#details h2').textContent, document.querySelector('#details a').href]")
+            check(link.startswith(origin), f"{name}: a link to {link}")
+            found[name] = nginx.ask(urlsplit(link).path).body
+            page.wait("return document.querySelectorAll('#details .corner td').length === 3")
+        check_equal(sorted(found.values()), sorted(tensor.data for tensor in tensors), "what the links lead to")
+        page.click("#tab-metadata")
+        page.wait("return !document.querySelector('#panel-metadata').hidden")
+        check("alert(6)" in page.text("#panel-metadata"), "a value of the metadata")
+        check_equal(page.run("return document.querySelectorAll('img, svg, b:not(.list b)').length"), 0, "elements that values made")
+        page.check_quiet()
+        check_asked_only(page, origin)
+
+
+def test_numbers(program: str, folder: Path) -> None:
+    """page: numbers of tensors by ranges, through nginx"""
+    tensors = small_model(folder)
+    options = ["-o", "allow_other"] if os.geteuid() == 0 else []
+    with Mount(program, folder, *options) as mount, Nginx(mount) as nginx, browser(folder) as page:
+        origin = f"http://127.0.0.1:{nginx.port}/"
+        page.open(f"{origin}.tensorfs/index.html#={quote('model/layers/0/weight')}")
+        cells = "#details .corner td"
+        page.wait(f"return document.querySelectorAll('{cells}').length === 256")
+        check_equal(page.texts(cells)[:2], ["-1001", "-999.5"], "the first numbers")
+        page.run("const r = document.querySelectorAll('#details input'); r[0].value = 39; r[1].value = 49;"
+                 "r[0].dispatchEvent(new Event('change'))")  # fmt: skip
+        page.wait(f"return document.querySelectorAll('{cells}').length === 1")
+        check_equal(page.texts(cells), ["998.5"], "the last number")
+        check_equal(page.run("return [...document.querySelectorAll('#details a')].map((a) => a.getAttribute('href'))"),
+                    ["../model/layers/0/weight", "npy/model/layers/0/weight.npy", "f32/model/layers/0/weight.npy"], "links")  # fmt: skip
+        body = nginx.ask("/model/layers/0/weight").body
+        check(body == tensors[0].data, "the file behind the link")
+        page.open(f"{origin}.tensorfs/index.html#={quote('head/bias')}")
+        page.wait(f"return document.querySelectorAll('{cells}').length === 7")
+        wanted = [str(number) for number in struct.unpack("<7q", tensors[3].data)]
+        check_equal(page.texts(cells), wanted, "integers of 64 bits")
+        page.open(f"{origin}.tensorfs/index.html#={quote('head/none')}")
+        page.wait("return document.querySelector('#details').innerText.includes('no elements')")
+        check_asked_only(page, origin)
+        page.check_quiet()
+
+
+def test_many(program: str, folder: Path) -> None:
+    """page: 100,000 tensors within two seconds"""
+    make_model("moe", folder / "moe", "--tensors", 100_000)
+    url = write_page(program, folder / "moe", folder / "page.html")
+    check((folder / "page.html").stat().st_size < 6_000_000, "the page is large")
+    with browser(folder) as page:
+        taken = []
+        for _ in range(3):  # other tests run beside it
+            page.open(url)
+            taken.append(int(page.run("return document.documentElement.dataset.ready")))
+        print(f"ready after {taken} ms")
+        check(min(taken) < 2000, f"ready after {taken} ms")
+        drawn = page.run("return document.querySelectorAll(arguments[0]).length", ROWS)
+        check(drawn < 100, f"{drawn} rows are drawn")
+        page.run("document.querySelector('#rows').scrollTop = 1e9")
+        page.wait("return document.querySelector('#rows [role=row]:last-child').ariaRowIndex === '100001'")
+        begin = page.run("return performance.now()")
+        page.run("const s = document.querySelector('#search'); s.value = 'experts.100.'; s.dispatchEvent(new Event('input'))")
+        check(page.run("return performance.now()") - begin < 2000, "a search takes long")
+        check("of 100,000" in page.text("#count"), page.text("#count"))
+        page.check_quiet()
+
+
+def test_vocabulary(program: str, folder: Path) -> None:
+    """page: a tokenizer as a list that is searched, narrow and dark"""
+    make_model("gguf", folder / "gguf", "--tensors", 20, "--tokens", 30_000, "--merges", 30_000)
+    url = write_page(program, folder / "gguf", folder / "page.html")
+    with browser(folder, width=500, height=800, is_dark=True) as page:
+        page.open(f"{url}#metadata")
+        lists = page.run("return document.querySelectorAll('.list').length")
+        check(lists >= 2, f"{lists} lists")
+        check(page.run("return document.querySelectorAll('.list [role=listitem]').length") < 200, "all words are drawn")
+        page.run("const s = document.querySelector('.pairs input'); s.value = 'zz'; s.dispatchEvent(new Event('input'))")
+        words = page.texts(".list [role=listitem]")
+        check("30,000" in page.text(".pairs output") and words, "nothing is found")
+        dark = page.run("return getComputedStyle(document.documentElement).backgroundColor")
+        check_equal(dark, "rgb(20, 23, 26)", "the ground in the dark")
+        check(page.run("return document.documentElement.scrollWidth <= innerWidth"), "it is wider than the window")
+        page.check_quiet()
