@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/tensors/convert.hpp"
 #include "core/tensors/strided_tensor.hpp"
-#include "core/tensors/widen.hpp"
 
 namespace tensorfs {
 
@@ -23,7 +23,7 @@ Content& Content::add(std::string bytes) {
     if (!segments_.empty() && segments_.back().source == Source::made) {
         segments_.back().end = end;
     } else {
-        segments_.push_back({end, at, 0, Source::made, {}});
+        segments_.push_back({end, at, 0, Source::made, {}, {}});
     }
     return *this;
 }
@@ -39,50 +39,51 @@ Content& Content::add(const Slice& slice) {
             return *this;
         }
     }
-    segments_.push_back({end, slice.offset, slice.shard, Source::slice, {}});
+    segments_.push_back({end, slice.offset, slice.shard, Source::slice, {}, {}});
     return *this;
 }
 
-Content& Content::add_widened(const Slice& slice, Dtype dtype) {
+Content& Content::add_converted(const Slice& slice, Dtype dtype, Dtype to) {
     if (slice.nbytes == 0) return *this;
     const Block unit = block_of(dtype);
     const std::uint64_t elements = slice.nbytes / unit.nbytes * unit.elements;
-    segments_.push_back({size() + elements * sizeof(float), slice.offset, slice.shard, Source::widened, dtype});
+    segments_.push_back(
+        {size() + elements * block_of(to).nbytes, slice.offset, slice.shard, Source::converted, dtype, to});
     return *this;
 }
 
 Content& Content::add(const Tensor& tensor) {
-    if (tensor.is_strided()) return add_scattered(tensor, Source::gathered, tensor.nbytes());
+    if (tensor.is_strided()) return add_scattered(tensor, Source::gathered, tensor.nbytes(), tensor.dtype());
     return add(Slice{tensor.shard(), tensor.offset(), tensor.nbytes()});
 }
 
-Content& Content::add_widened(const Tensor& tensor) {
-    if (tensor.is_strided())
-        return add_scattered(tensor, Source::gathered_and_widened, tensor.elements() * sizeof(float));
-    return add_widened(Slice{tensor.shard(), tensor.offset(), tensor.nbytes()}, tensor.dtype());
+Content& Content::add_converted(const Tensor& tensor, Dtype to) {
+    if (tensor.is_strided()) {
+        return add_scattered(tensor, Source::gathered_and_converted, tensor.elements() * block_of(to).nbytes, to);
+    }
+    return add_converted(Slice{tensor.shard(), tensor.offset(), tensor.nbytes()}, tensor.dtype(), to);
 }
 
-Content& Content::add_scattered(const Tensor& tensor, Source source, std::uint64_t nbytes) {
+Content& Content::add_scattered(const Tensor& tensor, Source source, std::uint64_t nbytes, Dtype to) {
     if (nbytes == 0) return *this;
     const std::uint64_t at = scattered_.size();
     scattered_.push_back(std::make_unique<const Scattered>(
         Scattered{Gather(strided_of(tensor)), tensor.shape().data(), tensor.offset(), tensor.shard()}));
-    segments_.push_back({size() + nbytes, at, tensor.shard(), source, tensor.dtype()});
+    segments_.push_back({size() + nbytes, at, tensor.shard(), source, tensor.dtype(), to});
     return *this;
 }
 
 namespace {
 
-/// Of elements that become float32s: the range of their own bytes, in whole blocks, that gives a range of the
-/// result.
-struct Unwidened {
+/// Of elements that are converted: the range of their own bytes, in whole blocks, that gives a range of the result.
+struct Unconverted {
     std::uint64_t begin;
     std::uint64_t nbytes;
     std::uint32_t skip;  // bytes of the result that these give before the range
 
-    Unwidened(Dtype dtype, std::uint64_t within, std::uint64_t wanted) {
+    Unconverted(Dtype dtype, Dtype to, std::uint64_t within, std::uint64_t wanted) {
         const Block unit = block_of(dtype);
-        const std::uint64_t group = std::uint64_t{unit.elements} * sizeof(float);  // bytes of the result
+        const std::uint64_t group = std::uint64_t{unit.elements} * block_of(to).nbytes;  // bytes of the result
         const std::uint64_t first = within / group;
         const std::uint64_t last = (within + wanted + group - 1) / group;
         begin = first * unit.nbytes;
@@ -111,18 +112,19 @@ Content::Piece Content::piece(const Segment& segment, std::uint64_t begin, std::
             piece.rest = size - within - nbytes;
             if (piece.shard->is_mapped()) piece.data = piece.shard->bytes().data() + piece.offset;
             break;
-        case Source::widened: {
-            const Unwidened range(segment.dtype, within, nbytes);
+        case Source::converted: {
+            const Unconverted range(segment.dtype, segment.to, within, nbytes);
             piece.offset = segment.at + range.begin;
             piece.shard_nbytes = range.nbytes;
-            piece.rest = Unwidened(segment.dtype, 0, size).nbytes - range.begin - range.nbytes;
-            piece.how = Widened{segment.dtype, range.skip};
+            piece.rest = Unconverted(segment.dtype, segment.to, 0, size).nbytes - range.begin - range.nbytes;
+            piece.how = Converted{segment.dtype, segment.to, range.skip};
             break;
         }
         case Source::gathered: piece.how = Gathered{scattered_[segment.at].get(), within}; break;
-        case Source::gathered_and_widened: {
-            const Unwidened range(segment.dtype, within, nbytes);
-            piece.how = GatheredAndWidened{{scattered_[segment.at].get(), range.begin}, {segment.dtype, range.skip}};
+        case Source::gathered_and_converted: {
+            const Unconverted range(segment.dtype, segment.to, within, nbytes);
+            piece.how = GatheredAndConverted{{scattered_[segment.at].get(), range.begin},
+                                             {segment.dtype, segment.to, range.skip}};
             break;
         }
     }
@@ -145,24 +147,27 @@ void Content::gather(std::uint64_t offset, std::uint64_t nbytes, const std::vect
 
 namespace {
 
-/// Widens what `read(offset, into)` gives from 0 on, block by block, into the `nbytes` of `out`.
+/// Converts what `read(offset, into)` gives from 0 on, block by block, into the `nbytes` of `out`, and counts
+/// overflows in whole blocks.
 template <typename Read>
-bool copy_widened(const Content::Widened& how, std::byte* out, std::uint64_t nbytes, const Read& read) noexcept {
-    // Small enough to stay in the processor's caches.
+bool copy_converted(const Content::Converted& how, std::byte* out, std::uint64_t nbytes, std::uint64_t* overflows,
+                    const Read& read) noexcept {
+    // Small enough to stay in the processor's caches; no block has more bytes than a float64 for each element.
     constexpr std::size_t most_elements = 4096;
-    std::array<std::byte, most_elements * 2> packed;
-    std::array<float, most_elements> wide;
+    std::array<std::byte, most_elements * sizeof(double)> packed;
+    alignas(float) std::array<std::byte, most_elements * sizeof(float)> converted;
     const Block unit = block_of(how.dtype);
-    const std::uint64_t group = std::uint64_t{unit.elements} * sizeof(float);
+    const std::uint64_t group = std::uint64_t{unit.elements} * block_of(how.to).nbytes;
     std::uint64_t from = 0;
     std::uint64_t before = how.skip;
     for (std::uint64_t left = nbytes; left > 0;) {
         const std::uint64_t groups =
             std::min<std::uint64_t>((before + left + group - 1) / group, most_elements / unit.elements);
         if (!read(from, std::span(packed.data(), groups * unit.nbytes))) return false;
-        widen(how.dtype, packed.data(), groups * unit.elements, wide.data());
+        const std::uint64_t found = convert(how.dtype, packed.data(), groups * unit.elements, how.to, converted.data());
+        if (overflows != nullptr) *overflows += found;
         const std::uint64_t take = std::min<std::uint64_t>(left, groups * group - before);
-        std::memcpy(out, reinterpret_cast<const std::byte*>(wide.data()) + before, take);
+        std::memcpy(out, converted.data() + before, take);
         out += take;
         left -= take;
         from += groups * unit.nbytes;
@@ -182,22 +187,23 @@ bool gather_into(const Content::Gathered& how, std::uint64_t at, std::span<std::
 
 }  // namespace
 
-bool Content::Piece::copy_to(std::byte* out, GatherWindows* windows) const noexcept {
+bool Content::Piece::copy_to(std::byte* out, GatherWindows* windows, std::uint64_t* overflows) const noexcept {
     if (shard == nullptr) {
         std::memcpy(out, data, nbytes);
         return true;
     }
-    if (const auto* const widened = std::get_if<Widened>(&how)) {
-        return copy_widened(*widened, out, nbytes, [&](std::uint64_t from, std::span<std::byte> into) {
+    if (const auto* const converted = std::get_if<Converted>(&how)) {
+        return copy_converted(*converted, out, nbytes, overflows, [&](std::uint64_t from, std::span<std::byte> into) {
             return shard->copy(offset + from, into);
         });
     }
     if (const auto* const gathered = std::get_if<Gathered>(&how))
         return gather_into(*gathered, 0, {out, nbytes}, *shard, windows);
-    if (const auto* const both = std::get_if<GatheredAndWidened>(&how)) {
-        return copy_widened(both->widened, out, nbytes, [&](std::uint64_t from, std::span<std::byte> into) {
-            return gather_into(both->gathered, from, into, *shard, windows);
-        });
+    if (const auto* const both = std::get_if<GatheredAndConverted>(&how)) {
+        return copy_converted(both->converted, out, nbytes, overflows,
+                              [&](std::uint64_t from, std::span<std::byte> into) {
+                                  return gather_into(both->gathered, from, into, *shard, windows);
+                              });
     }
     return shard->copy(offset, {out, nbytes});
 }

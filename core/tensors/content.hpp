@@ -25,8 +25,8 @@ struct Slice {
 };
 
 /// What a file of the mount holds: a list of segments, one behind the other. A segment is bytes that
-/// we made, a slice of a shard, or elements of a shard that are computed while they are read: widened to
-/// float32, gathered by their strides, or both. Every file is one, and reading it is gathering a range. Immutable
+/// we made, a slice of a shard, or elements of a shard that are computed while they are read: converted to
+/// another type, gathered by their strides, or both. Every file is one, and reading it is gathering a range. Immutable
 /// once built; movable.
 class Content {
 public:
@@ -40,9 +40,10 @@ public:
 
     /// How a piece comes from the shard: as it lies there.
     struct AsItLies {};
-    /// Each element widened; `skip` bytes of the result stand before the piece.
-    struct Widened {
-        Dtype dtype;
+    /// Each element converted; `skip` bytes of the result stand before the piece.
+    struct Converted {
+        Dtype dtype;  // in the shard
+        Dtype to;
         std::uint32_t skip;
     };
     /// From `begin` on of the row-major elements.
@@ -50,10 +51,10 @@ public:
         const Scattered* from;
         std::uint64_t begin;
     };
-    /// Both: `begin` counts bytes of the elements before they are widened.
-    struct GatheredAndWidened {
+    /// Both: `begin` counts bytes of the elements before they are converted.
+    struct GatheredAndConverted {
         Gathered gathered;
-        Widened widened;
+        Converted converted;
     };
 
     /// A range of one segment.
@@ -65,7 +66,7 @@ public:
         std::uint64_t offset = 0;
         std::uint64_t shard_nbytes = 0;
         std::uint64_t rest = 0;  // bytes of the same slice of the shard that follow
-        std::variant<AsItLies, Widened, Gathered, GatheredAndWidened> how;
+        std::variant<AsItLies, Converted, Gathered, GatheredAndConverted> how;
 
         /// Whether its bytes stand nowhere in memory: they are computed, or the shard is not mapped.
         [[nodiscard]] bool must_be_copied() const { return data == nullptr; }
@@ -74,8 +75,10 @@ public:
 
         /// Puts its bytes into `out`, which has room for them, without touching a mapping; false where
         /// the shard's bytes are not to be had. Takes some hundred KiB at most, whatever the size. With `windows`,
-        /// what is gathered for one piece serves those that follow.
-        [[nodiscard]] bool copy_to(std::byte* out, GatherWindows* windows = nullptr) const noexcept;
+        /// what is gathered for one piece serves those that follow. `overflows` is told of numbers that are too large
+        /// for the type that they are converted to: how many became infinities.
+        [[nodiscard]] bool copy_to(std::byte* out, GatherWindows* windows = nullptr,
+                                   std::uint64_t* overflows = nullptr) const noexcept;
     };
 
     Content() = default;
@@ -89,14 +92,17 @@ public:
     Content& add(std::string bytes);
     /// Appends a slice; one that continues the slice before it becomes a part of that.
     Content& add(const Slice& slice);
-    /// Appends a slice of elements of this type, each widened to a float32. REQUIRES: it is a type that
-    /// can_widen(), and the slice is whole blocks.
-    Content& add_widened(const Slice& slice, Dtype dtype);
+    /// Appends a slice of elements of this type, each converted (convert.hpp). REQUIRES: can_convert(dtype),
+    /// can_convert_to(to), and the slice is whole blocks.
+    Content& add_converted(const Slice& slice, Dtype dtype, Dtype to);
     /// Appends a tensor's elements, row-major. REQUIRES: the tensor's dimensions stay where they are as long as
     /// the content.
     Content& add(const Tensor& tensor);
-    /// The same, each widened. REQUIRES besides: can_widen(tensor.dtype()).
-    Content& add_widened(const Tensor& tensor);
+    /// The same, each converted. REQUIRES besides: can_convert(tensor.dtype()), can_convert_to(to).
+    Content& add_converted(const Tensor& tensor, Dtype to);
+    /// The same, each widened to a float32.
+    Content& add_widened(const Slice& slice, Dtype dtype) { return add_converted(slice, dtype, Dtype::F32); }
+    Content& add_widened(const Tensor& tensor) { return add_converted(tensor, Dtype::F32); }
 
     /// In bytes.
     [[nodiscard]] std::uint64_t size() const { return segments_.empty() ? 0 : segments_.back().end; }
@@ -109,18 +115,19 @@ public:
                 std::vector<Piece>& pieces) const;
 
 private:
-    enum class Source : std::uint8_t { made, slice, widened, gathered, gathered_and_widened };
+    enum class Source : std::uint8_t { made, slice, converted, gathered, gathered_and_converted };
 
     struct Segment {
         std::uint64_t end;    // in the content
         std::uint64_t at;     // where its bytes begin: in made_ or in the shard; of what is gathered, in scattered_
         std::uint32_t shard;  // unless made
         Source source;
-        Dtype dtype;  // if widened
+        Dtype dtype;  // if converted
+        Dtype to;
     };
     static_assert(sizeof(Segment) == 24);  // a checkpoint has two a tensor
 
-    Content& add_scattered(const Tensor& tensor, Source source, std::uint64_t nbytes);
+    Content& add_scattered(const Tensor& tensor, Source source, std::uint64_t nbytes, Dtype to);
     [[nodiscard]] Piece piece(const Segment& segment, std::uint64_t begin, std::uint64_t within, std::uint64_t nbytes,
                               const std::vector<Shard>& shards) const;
 

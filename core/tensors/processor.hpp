@@ -49,41 +49,45 @@ inline Processor best_processor() {
 }
 
 /// Makes `count` of something (elements or blocks, as its task says) at `out` of what is at `in`, elsewhere.
-using Kernel = void (*)(const std::byte* in, std::size_t count, float* out);
+template <typename Out>
+using KernelTo = void (*)(const std::byte* in, std::size_t count, Out* out);
+using Kernel = KernelTo<float>;
 
-template <class Task>
-void on_baseline(const std::byte* __restrict in, std::size_t count, float* __restrict out) {
+template <class Task, typename Out>
+void on_baseline(const std::byte* __restrict in, std::size_t count, Out* __restrict out) {
     Task::run(in, count, out);
 }
 
 #if defined(__x86_64__)
-template <class Task>
-[[gnu::target("avx2")]] void on_avx2(const std::byte* __restrict in, std::size_t count, float* __restrict out) {
+template <class Task, typename Out>
+[[gnu::target("avx2")]] void on_avx2(const std::byte* __restrict in, std::size_t count, Out* __restrict out) {
     Task::run(in, count, out);
 }
 
-template <class Task>
+template <class Task, typename Out>
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void on_avx512(const std::byte* __restrict in, std::size_t count,
-                                                                     float* __restrict out) {
+                                                                     Out* __restrict out) {
     Task::run(in, count, out);
 }
 #endif
 
 /// A task's versions, by Processor.
-using Versions = std::array<Kernel, processor_count>;
+template <typename Out>
+using VersionsTo = std::array<KernelTo<Out>, processor_count>;
+using Versions = VersionsTo<float>;
 
-template <class Task>
-inline constexpr Versions versions {
-    on_baseline<Task>,
+template <class Task, typename Out = float>
+inline constexpr VersionsTo<Out> versions {
+    on_baseline<Task, Out>,
 #if defined(__x86_64__)
-        on_avx2<Task>, on_avx512<Task>,
+        on_avx2<Task, Out>, on_avx512<Task, Out>,
 #endif
 };
 
 /// Runs the version for the best processor that is here.
-template <class Task>
-void run(const std::byte* in, std::size_t count, float* out) {
-    versions<Task>[static_cast<std::size_t>(best_processor())](in, count, out);
+template <class Task, typename Out>
+void run(const std::byte* in, std::size_t count, Out* out) {
+    versions<Task, Out>[static_cast<std::size_t>(best_processor())](in, count, out);
 }
 
 }  // namespace tensorfs

@@ -119,16 +119,15 @@ void Shard::map_and_close() {
 
 Shard::State Shard::state() const noexcept {
     struct stat now {};
-    const auto is_this_file = [&] { return now.st_dev == identity_.st_dev && now.st_ino == identity_.st_ino; };
     if (file_) {
         if (::fstat(file_.get(), &now) != 0) return State::unreachable;
     } else {
-        const bool path_leads_here = ::stat(path_.c_str(), &now) == 0 && is_this_file();
+        const bool path_leads_here = ::stat(path_.c_str(), &now) == 0 && is(now);
         // Removed or replaced: nobody else can reach what is mapped, so nobody can change it.
         if (!path_leads_here) return State::unchanged;
     }
     // Not the change time: a link, a rename or a chmod sets that, too, and leaves the bytes as they were.
-    const bool same = is_this_file() && now.st_size == identity_.st_size && same_time(now.st_mtim, identity_.st_mtim);
+    const bool same = is(now) && now.st_size == identity_.st_size && same_time(now.st_mtim, identity_.st_mtim);
     return same ? State::unchanged : State::changed;
 }
 
@@ -159,6 +158,12 @@ bool Shard::copy(std::uint64_t offset, std::span<std::byte> into) const noexcept
         offset += static_cast<std::uint64_t>(got);
     }
     return true;
+}
+
+ssize_t Shard::copy_range(std::uint64_t offset, std::uint64_t nbytes, int to, std::uint64_t at) const noexcept {
+    auto in = static_cast<off64_t>(offset);
+    auto out = static_cast<off64_t>(at);
+    return ::copy_file_range(file_.get(), &in, to, &out, nbytes, 0);
 }
 
 void Shard::read_ahead(std::uint64_t offset, std::uint64_t length) const noexcept {

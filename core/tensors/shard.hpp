@@ -57,6 +57,10 @@ public:
     [[nodiscard]] bool is_unchanged() const noexcept { return state() == State::unchanged; }
     /// Whether both were opened on the same file, and it was not touched in between.
     [[nodiscard]] bool is_same_file_as(const Shard& other) const noexcept;
+    /// Whether `file` is the file that was opened, by whatever name.
+    [[nodiscard]] bool is(const struct stat& file) const noexcept {
+        return file.st_dev == identity_.st_dev && file.st_ino == identity_.st_ino;
+    }
     /// Brings a range of the mapping into memory; false where the file's bytes are not to be had:
     /// cut off, or the disk fails.
     [[nodiscard]] bool populate(std::uint64_t offset, std::uint64_t length) const noexcept;
@@ -66,6 +70,10 @@ public:
     /// Fills `into` with the bytes at `offset`; false where they are not to be had. No signal comes of
     /// bytes that were cut off.
     [[nodiscard]] bool copy(std::uint64_t offset, std::span<std::byte> into) const noexcept;
+    /// As copy_file_range(2), to the place `at` of the file `to`: how many bytes were copied, or -1 and errno. EBADF
+    /// unless is_open().
+    [[nodiscard]] ssize_t copy_range(std::uint64_t offset, std::uint64_t nbytes, int to,
+                                     std::uint64_t at) const noexcept;
 
     // What follows is advice: the system may do less, and nothing that is served depends on it.
 

@@ -258,8 +258,8 @@ TEST_CASE("a piece of widened elements says which bytes of the shard it takes, a
     CHECK(pieces[0].offset == 603);
     CHECK(pieces[0].shard_nbytes == 6);
     CHECK(pieces[0].rest == 21);
-    CHECK(std::get<Content::Widened>(pieces[0].how).skip == 1);
-    CHECK(std::get<Content::Widened>(pieces[0].how).dtype == Dtype::F6_E3M2);
+    CHECK(std::get<Content::Converted>(pieces[0].how).skip == 1);
+    CHECK(std::get<Content::Converted>(pieces[0].how).dtype == Dtype::F6_E3M2);
 
     pieces.clear();
     content.gather(4 + 159, 2, files.shards, pieces);
@@ -267,12 +267,12 @@ TEST_CASE("a piece of widened elements says which bytes of the shard it takes, a
     CHECK(pieces[0].offset == 627);
     CHECK(pieces[0].shard_nbytes == 3);
     CHECK(pieces[0].rest == 0);
-    CHECK(std::get<Content::Widened>(pieces[0].how).skip == 15);
+    CHECK(std::get<Content::Converted>(pieces[0].how).skip == 15);
     CHECK(pieces[1].shard == &files.shards[0]);
     CHECK(pieces[1].offset == 7);
     CHECK(pieces[1].shard_nbytes == 2);
     CHECK(pieces[1].rest == 6);
-    CHECK(std::get<Content::Widened>(pieces[1].how).skip == 0);
+    CHECK(std::get<Content::Converted>(pieces[1].how).skip == 0);
 }
 
 TEST_CASE("a piece of a slice says how many bytes of the slice follow it") {
