@@ -55,11 +55,12 @@ std::string metadata_json(const Model& model) {
     return text + "\n}\n";
 }
 
-std::string quantised_types(const Model& model) {
+std::string quantised_types(std::span<const FileTensor> tensors) {
     std::string text;
     std::string storage;
-    for (const Tensor& tensor : model.tensors()) {
-        if (!is_quantised(tensor.dtype())) continue;
+    for (const FileTensor& file_tensor : tensors) {
+        if (!is_quantised(file_tensor.dtype)) continue;
+        const Tensor& tensor = *file_tensor.tensor;
         text +=
             fmt::format(R"({}{}:{{"dtype":"{}","shape":{}}})", text.empty() ? "{" : ",",
                         json_string(utf8_name(tensor, storage)), to_string(tensor.dtype()), to_string(tensor.shape()));

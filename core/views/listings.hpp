@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "core/model/model.hpp"
 #include "core/model/tree.hpp"
+#include "core/views/model_file.hpp"
 
 namespace tensorfs {
 
@@ -25,9 +27,9 @@ std::string metadata_json(const Model& model);
 /// out where the problem is not about one) and `text`.
 std::string problems_json(const Model& model);
 
-/// The tensors of quantised types, which few formats have: a JSON object from each full name (utf8_name()) to an object
-/// with `dtype` and `shape`; "" where there are none.
-std::string quantised_types(const Model& model);
+/// The tensors whose elements are of quantised types, which few formats have: a JSON object from each full name
+/// (utf8_name()) to an object with `dtype` and `shape`; "" where there are none.
+std::string quantised_types(std::span<const FileTensor> tensors);
 
 /// A shape as "[2,3]", and "[]" for a scalar.
 std::string to_string(Shape shape);

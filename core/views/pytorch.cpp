@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -125,17 +126,17 @@ std::vector<std::uint64_t> strides_of(Shape shape) {
 }
 
 /// torch._utils._rebuild_tensor_v2(storage, 0, shape, strides, requires_grad=False, OrderedDict())
-void write_tensor(Pickle& pickle, const Tensor& tensor, std::size_t number) {
-    const std::vector<std::uint64_t> shape = stored_shape(tensor);
+void write_tensor(Pickle& pickle, const FileTensor& tensor, std::size_t number) {
+    const std::vector<std::uint64_t> shape = tensor.shape();
 
     pickle.global("torch._utils", "_rebuild_tensor_v2");
     pickle.op(mark);
     pickle.op(mark);
     pickle.remembered_text("storage");
-    pickle.global("torch", storage_class(tensor.dtype()));
+    pickle.global("torch", storage_class(tensor.dtype));
     pickle.text(std::to_string(number));
     pickle.remembered_text("cpu");
-    pickle.integer(is_packed(tensor.dtype()) ? tensor.nbytes() : tensor.elements());
+    pickle.integer(is_packed(tensor.dtype) ? tensor.nbytes() : tensor.tensor->elements());
     pickle.op(make_tuple);
     pickle.op(persistent_id);
     pickle.integer(0);
@@ -149,14 +150,14 @@ void write_tensor(Pickle& pickle, const Tensor& tensor, std::size_t number) {
     pickle.op(call);
 }
 
-std::string pickle_of(const Model& model) {
+std::string pickle_of(std::span<const FileTensor> tensors) {
     Pickle pickle;
     std::string storage;
     pickle.op(empty_dict);
     pickle.op(mark);
-    for (std::size_t i = 0; i < model.tensors().size(); ++i) {
-        pickle.text(utf8_name(model.tensors()[i], storage));
-        write_tensor(pickle, model.tensors()[i], i);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        pickle.text(utf8_name(*tensors[i].tensor, storage));
+        write_tensor(pickle, tensors[i], i);
     }
     pickle.op(set_items);
     return pickle.finish();
@@ -168,9 +169,9 @@ class Checksums {
 public:
     explicit Checksums(const Model& model) : model_(model) {}
 
-    /// 0 where it was not computed.
-    std::uint32_t of(const Tensor& tensor) {
-        if (tensor.nbytes() == 0 || tensor.nbytes() > largest || tensor.nbytes() > left_) return 0;
+    /// Nothing where it was not computed.
+    std::optional<std::uint32_t> of(const Tensor& tensor) {
+        if (tensor.nbytes() > largest || tensor.nbytes() > left_) return std::nullopt;
         left_ -= tensor.nbytes();
         bytes_.resize(tensor.nbytes());
         Content content;
@@ -178,7 +179,7 @@ public:
         try {
             read_range(content, 0, std::as_writable_bytes(std::span(bytes_)), model_.shards());
         } catch (const Error&) {
-            return 0;  // who reads the tensor itself is told
+            return std::nullopt;  // who reads the tensor itself is told
         }
         return zip_checksum(bytes_);
     }
@@ -193,22 +194,25 @@ private:
 
 }  // namespace
 
-Content pytorch_view(const Model& model) {
+ModelFile pytorch_file(std::span<const FileTensor> tensors, const ChecksumOf& checksum_of) {
     // The names of files, and what version means: torch.serialization and caffe2/serialize/versions.h.
     const std::string folder = "pytorch_model/";
     ZipWriter zip;
-    zip.add(folder + "data.pkl", pickle_of(model));
+    zip.add(folder + "data.pkl", pickle_of(tensors));
     zip.add(folder + "byteorder", "little");
-    if (const std::string types = quantised_types(model); !types.empty()) {
+    if (const std::string types = quantised_types(tensors); !types.empty()) {
         zip.add(folder + ".tensorfs/quantised.json", types);
     }
-    Checksums checksums(model);
-    for (std::size_t i = 0; i < model.tensors().size(); ++i) {
-        const Tensor& tensor = model.tensors()[i];
-        zip.add(fmt::format("{}data/{}", folder, i), tensor, checksums.of(tensor));
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        zip.add(fmt::format("{}data/{}", folder, i), "", tensors[i], checksum_of(i));
     }
     zip.add(folder + "version", "3\n");
     return zip.finish();
+}
+
+Content pytorch_view(const Model& model) {
+    Checksums checksums(model);
+    return pytorch_file(file_tensors(model), [&](std::size_t i) { return checksums.of(model.tensors()[i]); }).content;
 }
 
 }  // namespace tensorfs

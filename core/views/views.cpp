@@ -74,6 +74,8 @@ std::string f32_view_header(const Tensor& tensor, Shape shape) {
     return can_widen(tensor.dtype()) ? npy_header(wide_type, shape) : npy_view_header(tensor, shape);
 }
 
+std::string npy_view_header(const FileTensor& tensor) { return npy_header(npy_type(tensor.dtype), tensor.shape()); }
+
 Content npy_view(const Tensor& tensor) {
     Content content;
     content.add(npy_view_header(tensor, tensor.shape())).add(tensor);

@@ -1,7 +1,8 @@
 #include "core/views/zip_writer.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
-#include <boost/crc.hpp>
 #include <utility>
 
 #include "core/base/little_endian.hpp"
@@ -17,6 +18,7 @@ constexpr std::uint64_t max32 = 0xFFFFFFFF;
 
 constexpr std::uint16_t version_stored = 20;  // "version needed to extract": 2.0, and 4.5 for ZIP64
 constexpr std::uint16_t version_zip64 = 45;
+constexpr std::uint16_t names_are_utf8 = 1 << 11;
 constexpr std::uint16_t first_date = 1 << 5 | 1;  // 1 January 1980: the same model makes the same bytes
 
 template <typename Integer>
@@ -27,9 +29,9 @@ void put16(std::string& out, std::uint64_t value) { put(out, static_cast<std::ui
 void put32(std::string& out, std::uint64_t value) { put(out, static_cast<std::uint32_t>(std::min(value, max32))); }
 
 /// What local and central headers have in common, from the version needed to the sizes.
-void put_common(std::string& out, bool is_zip64, std::uint64_t nbytes, std::uint32_t checksum) {
+void put_common(std::string& out, bool is_zip64, std::uint16_t flags, std::uint64_t nbytes, std::uint32_t checksum) {
     put16(out, is_zip64 ? version_zip64 : version_stored);
-    put16(out, 0);  // flags
+    put16(out, flags);
     put16(out, 0);  // method: stored
     put16(out, 0);  // time
     put16(out, first_date);
@@ -41,24 +43,32 @@ void put_common(std::string& out, bool is_zip64, std::uint64_t nbytes, std::uint
 }  // namespace
 
 std::uint32_t zip_checksum(std::string_view bytes) {
-    boost::crc_32_type crc;
-    crc.process_bytes(bytes.data(), bytes.size());
-    return crc.checksum();
+    return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+std::uint32_t joined_checksum(std::uint32_t first, std::uint32_t second, std::uint64_t second_nbytes) {
+    return static_cast<std::uint32_t>(::crc32_combine(first, second, static_cast<z_off_t>(second_nbytes)));
 }
 
 void ZipWriter::add(std::string_view name, std::string bytes) {
     add_local_header(name, bytes.size(), zip_checksum(bytes));
-    content_.add(std::move(bytes));
+    file_.content.add(std::move(bytes));
 }
 
-void ZipWriter::add(std::string_view name, const Tensor& tensor, std::uint32_t checksum) {
-    add_local_header(name, tensor.nbytes(), checksum);
-    content_.add(tensor);
+void ZipWriter::add(std::string_view name, std::string head, const FileTensor& tensor,
+                    std::optional<std::uint32_t> checksum) {
+    const std::uint64_t nbytes = tensor.nbytes();
+    if (nbytes == 0) checksum = 0;  // as that of nothing is
+    add_local_header(name, head.size() + nbytes, checksum ? joined_checksum(zip_checksum(head), *checksum, nbytes) : 0);
+    file_.content.add(std::move(head));
+    file_.add(tensor);
 }
 
 void ZipWriter::add_local_header(std::string_view name, std::uint64_t nbytes, std::uint32_t checksum) {
-    const std::uint64_t begin = content_.size();
+    const std::uint64_t begin = file_.content.size();
     const bool is_large = nbytes >= max32;
+    const bool is_ascii = std::all_of(name.begin(), name.end(), [](char c) { return (c & 0x80) == 0; });
+    const std::uint16_t flags = is_ascii ? 0 : names_are_utf8;
 
     std::string extra;
     if (is_large) {
@@ -75,12 +85,12 @@ void ZipWriter::add_local_header(std::string_view name, std::uint64_t nbytes, st
     extra.append(padding, 'Z');
 
     std::string header = "PK\3\4";
-    put_common(header, is_large, nbytes, checksum);
+    put_common(header, is_large, flags, nbytes, checksum);
     put16(header, name.size());
     put16(header, extra.size());
     header += name;
     header += extra;
-    content_.add(std::move(header));
+    file_.content.add(std::move(header));
 
     std::string zip64;
     if (is_large || begin >= max32) {
@@ -92,7 +102,7 @@ void ZipWriter::add_local_header(std::string_view name, std::uint64_t nbytes, st
     }
     directory_ += "PK\1\2";
     put16(directory_, version_zip64);  // made by
-    put_common(directory_, !zip64.empty(), nbytes, checksum);
+    put_common(directory_, !zip64.empty(), flags, nbytes, checksum);
     put16(directory_, name.size());
     put16(directory_, zip64.size());
     put16(directory_, 0);  // comment
@@ -105,8 +115,8 @@ void ZipWriter::add_local_header(std::string_view name, std::uint64_t nbytes, st
     ++files_;
 }
 
-Content ZipWriter::finish() {
-    const std::uint64_t begin = content_.size();
+ModelFile ZipWriter::finish() {
+    const std::uint64_t begin = file_.content.size();
     const std::uint64_t size = directory_.size();
     std::string& out = directory_;
     if (files_ >= max16 || begin >= max32 || size >= max32) {
@@ -134,8 +144,27 @@ Content ZipWriter::finish() {
     put32(out, size);
     put32(out, begin);
     put16(out, 0);  // comment
-    content_.add(std::move(directory_));
-    return std::move(content_);
+    file_.content.add(std::move(directory_));
+    return std::move(file_);
+}
+
+std::string_view member_name_problem(std::string_view name) {
+    constexpr std::string_view last_control = "\x1F";
+    if (name.size() > max16) return "is longer than an archive can say";
+    if (name.starts_with('/')) return "begins with a slash";
+    if (name.size() >= 2 && name[1] == ':') return "begins as a drive's name";
+    for (const char c : name) {
+        if (c == '\\') return "holds a backslash, which separates folders for some programs";
+        if ((c >= 0 && c <= last_control.front()) || c == '\x7F') return "holds a control character";
+    }
+    for (std::size_t begin = 0; begin <= name.size();) {
+        const std::size_t end = std::min(name.find('/', begin), name.size());
+        const std::string_view segment = name.substr(begin, end - begin);
+        if (segment == "..") return "leads out of its folder";
+        if (segment.empty() || segment == ".") return "has a segment that is empty or \".\"";
+        begin = end + 1;
+    }
+    return {};
 }
 
 }  // namespace tensorfs
