@@ -69,7 +69,8 @@ std::string option_help(const Verb& verb) {
     for (const MountOption& option : mount_options()) {
         if (verb.takes(option)) rows.emplace_back(spelling(option), option.help);
     }
-    return "\nOptions for -o, separated by commas; a comma in a value is written \\,\n" + in_columns(rows);
+    return fmt::format("\nOptions for {}, separated by commas; a comma in a value is written \\,\n", verb.list_flag) +
+           in_columns(rows);
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ std::string verb_help(const Verb& verb) {
     Rows rows;
     for (const Argument& argument : verb.arguments) rows.emplace_back(argument.value.name, argument.help);
     for (const Flag& flag : verb.flags) rows.emplace_back(spelling(flag), flag.help);
-    rows.emplace_back("-o LIST", "options, as below");
+    rows.emplace_back(fmt::format("{} LIST", verb.list_flag), "options, as below");
     rows.emplace_back("-h, --help", "this text");
     return wrapped(fmt::format("Usage: tensorfs {} ", verb.name), usage(verb)) + '\n' + wrapped("", verb.summary) +
            '\n' + in_columns(rows) + option_help(verb) +

@@ -22,6 +22,8 @@ void add(CLI::App& app, const Flag& flag) {
         flag.letter.empty() ? std::string(flag.name) : fmt::format("{},{}", flag.letter, flag.name);
     CLI::Option* const added = flag.value.name.empty() ? app.add_flag(names) : app.add_option(names);
     if (!flag.value.name.empty()) added->type_name(std::string(flag.value.name));
+    if (flag.is_required) added->required();
+    if (flag.is_repeated) added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (!flag.excludes.empty()) added->excludes(app.get_option(std::string(flag.excludes)));
 }
 
@@ -31,7 +33,9 @@ std::optional<Typed> Typed::parse(const Verb& verb, const std::vector<std::strin
     CLI::App app("", fmt::format("tensorfs {}", verb.name));
     app.set_help_flag("-h,--help");
     for (const Argument& argument : verb.arguments) add(app, argument);
-    app.add_option("-o")->type_name("LIST")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    app.add_option(std::string(verb.list_flag))
+        ->type_name("LIST")
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     for (const Flag& flag : verb.flags) add(app, flag);
     try {
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the back
@@ -44,7 +48,7 @@ std::optional<Typed> Typed::parse(const Verb& verb, const std::vector<std::strin
     const auto take = [&](std::string_view name) -> std::vector<std::string>& {
         return typed.given_[std::string(name)] = app.get_option(std::string(name))->results();
     };
-    take("-o");
+    typed.lists_ = app.get_option(std::string(verb.list_flag))->results();
     for (const Argument& argument : verb.arguments) take(argument.value.name);
     for (const Flag& flag : verb.flags) {
         std::vector<std::string>& texts = take(flag.name);

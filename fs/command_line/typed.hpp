@@ -25,11 +25,12 @@ public:
     [[nodiscard]] std::string value(std::string_view name) const { return has(name) ? values(name).front() : ""; }
     /// All values, in the order in which they were typed.
     [[nodiscard]] const std::vector<std::string>& values(std::string_view name) const;
-    /// What followed each -o.
-    [[nodiscard]] const std::vector<std::string>& option_lists() const { return values("-o"); }
+    /// What followed each -o, or what the verb has instead.
+    [[nodiscard]] const std::vector<std::string>& option_lists() const { return lists_; }
 
 private:
     std::map<std::string, std::vector<std::string>, std::less<>> given_;
+    std::vector<std::string> lists_;
 };
 
 }  // namespace tensorfs

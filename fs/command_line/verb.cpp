@@ -26,13 +26,15 @@ std::string usage(const Verb& verb) {
     std::string text;
     for (const Argument& argument : verb.arguments) text += spelling(argument) + ' ';
     for (const Flag& flag : verb.flags) {
-        if (flag.excludes.empty()) {
-            text += fmt::format("[{}] ", spelling(flag));
+        if (flag.is_required) {
+            text += spelling(flag) + ' ';
+        } else if (flag.excludes.empty()) {
+            text += fmt::format("[{}]{} ", spelling(flag), flag.is_repeated ? "..." : "");
         } else {
             text.replace(text.size() - 2, 2, fmt::format("|{}] ", spelling(flag)));
         }
     }
-    return text + "[-o LIST]";
+    return text + fmt::format("[{} LIST]", verb.list_flag);
 }
 
 }  // namespace tensorfs

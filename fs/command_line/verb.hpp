@@ -22,7 +22,7 @@ struct Argument {
     bool is_repeated = false;
 };
 
-/// --json, or --format and its value. -o, -h and --help are taken by all verbs, and stand in no table.
+/// --json, or --format and its value. Verb::list_flag, -h and --help are taken by all verbs, and stand in no table.
 struct Flag {
     std::string_view name;        // "--json"
     std::string_view letter{};    // "-f", or empty
@@ -30,6 +30,8 @@ struct Flag {
     std::string_view help;        // one line
     std::string_view manual;      // in mdoc(7)
     std::string_view excludes{};  // the flag before it in the table, if only one of the two can be given
+    bool is_required = false;
+    bool is_repeated = false;  // it may be given several times, each with a value
 };
 
 /// A verb: what parsing, --help, the manual and completion are made from, and what runs it.
@@ -39,8 +41,9 @@ struct Verb {
     std::string_view manual;              // in mdoc(7); what its arguments and flags say of themselves follows it
     std::span<const Argument> arguments;  // the first is SOURCE
     std::span<const Flag> flags{};
-    bool (*takes)(const MountOption&);    // which options of -o it has a use for, for help and completion
+    bool (*takes)(const MountOption&);    // which mount options it has a use for, for help and completion
     std::string_view about_options{};     // what help says below these
+    std::string_view list_flag = "-o";    // what these are given by
     ExitCode (*run)(const Typed& typed);  // prints to standard output; throws Error or Failure
 };
 

@@ -15,6 +15,7 @@ extern const Verb cat_verb;
 extern const Verb diff_verb;
 extern const Verb sum_verb;
 extern const Verb warm_verb;
+extern const Verb export_verb;
 extern const Verb page_verb;
 
 /// All verbs, in the order of --help and of the manual.

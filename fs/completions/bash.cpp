@@ -53,7 +53,9 @@ std::string bash_verb_arms(std::span<const Verb* const> verbs, std::span<const M
         for (const Flag& flag : verb->flags) {
             if (!flag.letter.empty()) add_word(flags, flag.letter);
             add_word(flags, flag.name);
-            if (!flag.value.name.empty()) add_word(awaiting, flag.name);
+            if (flag.value.name.empty()) continue;
+            if (!flag.letter.empty()) add_word(awaiting, flag.letter);
+            add_word(awaiting, flag.name);
         }
         for (const Argument& argument : verb->arguments) {
             if (argument.is_repeated)
@@ -67,8 +69,8 @@ std::string bash_verb_arms(std::span<const Verb* const> verbs, std::span<const M
         }
         text += fmt::format(
             "        {})\n            flags=\"{}\" awaiting=\"{}\" kinds=({}) further=\"{}\"\n"
-            "            list_options=\"{}\"\n            ;;\n",
-            verb->name, flags, awaiting, kinds, further, names);
+            "            list_flag={} list_options=\"{}\"\n            ;;\n",
+            verb->name, flags, awaiting, kinds, further, verb->list_flag, names);
     }
     return text;
 }
@@ -77,7 +79,9 @@ std::string bash_value_arms(std::span<const Verb* const> verbs, std::span<const 
     std::string text;
     for (const Verb* const verb : verbs) {
         for (const Flag& flag : verb->flags) {
-            if (has_arm(flag.value)) text += value_arm(fmt::format("{}:{}", verb->name, flag.name), flag.value);
+            if (!has_arm(flag.value)) continue;
+            const std::string letter = flag.letter.empty() ? "" : fmt::format("{}:{} | ", verb->name, flag.letter);
+            text += value_arm(fmt::format("{}{}:{}", letter, verb->name, flag.name), flag.value);
         }
     }
     for (const MountOption& option : options) {

@@ -65,8 +65,12 @@ std::string flag_words(const Verb& verb, const Flag& flag) {
         std::string excluded = others;
         if (!flag.letter.empty()) excluded = fmt::format(" {} {}{}", flag.letter, flag.name, others);
         if (!excluded.empty()) excluded = fmt::format("({})", excluded.substr(1));
+        const bool is_letter = spelled == flag.letter;
         text += "            " +
-                in_single_quotes(fmt::format("{}{}{}{}{}", excluded, spelled, flag.value.name.empty() ? "" : "=",
+                in_single_quotes(fmt::format("{}{}{}{}{}{}", excluded, flag.is_repeated ? "*" : "", spelled,
+                                             flag.value.name.empty() ? ""
+                                             : is_letter             ? "+"
+                                                                     : "=",
                                              in_brackets(flag.help), value_of(flag.value))) +
                 '\n';
     }
@@ -89,9 +93,12 @@ std::string zsh_verb_arms(std::span<const Verb* const> verbs, std::span<const Mo
         std::string awaiting;
         for (const Flag& flag : verb->flags) {
             text += flag_words(*verb, flag);
-            if (!flag.value.name.empty()) awaiting += fmt::format(" {}", flag.name);
+            if (flag.value.name.empty()) continue;
+            if (!flag.letter.empty()) awaiting += fmt::format(" {}", flag.letter);
+            awaiting += fmt::format(" {}", flag.name);
         }
-        text += fmt::format("        )\n        awaiting=(-o{})\n        actions=(", awaiting);
+        text += fmt::format("        )\n        list_flag={0} awaiting=({0}{1})\n        actions=(", verb->list_flag,
+                            awaiting);
         std::string further;
         for (const Argument& argument : verb->arguments) {
             const std::string action = in_single_quotes(action_of(argument.value));

@@ -27,13 +27,15 @@ std::string head(const Verb& verb) {
     std::string text = fmt::format(".It Xo\n.Cm {}\n", verb.name);
     for (const Argument& argument : verb.arguments) text += head(argument);
     for (const Flag& flag : verb.flags) {
-        if (flag.excludes.empty()) {
-            text += fmt::format(".Op {}\n", head(flag));
+        if (flag.is_required) {
+            text += fmt::format(".{}\n", head(flag));
+        } else if (flag.excludes.empty()) {
+            text += fmt::format(".Op {}{}\n", head(flag), flag.is_repeated ? " Ns ..." : "");
         } else {
             text.insert(text.size() - 1, fmt::format(" | {}", head(flag)));
         }
     }
-    return text + ".Op Fl o Ar LIST\n.Xc\n";
+    return text + fmt::format(".Op Fl {} Ar LIST\n.Xc\n", verb.list_flag.substr(1));
 }
 
 }  // namespace
