@@ -57,7 +57,7 @@ set(public_headers
   formats/file_names formats/formats formats/header formats/metadata formats/part formats/safetensors/safetensors
   sources/choice sources/index sources/layout sources/source
   model/model model/tree
-  views/listings views/merged views/pytorch views/view_table views/views)
+  views/listings views/merged views/model_file views/npz views/pytorch views/view_table views/views)
 foreach(header ${public_headers})
   cmake_path(GET header PARENT_PATH folder)
   install(FILES core/${header}.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tensorfs/core/${folder} COMPONENT Development)

@@ -65,7 +65,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libtensorfs-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 # What tensorfsConfig.cmake looks for, and the compiler's and C library's headers.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "${boost}, ${fmt}, ${simdjson}, libxxhash-dev (>= 0.8), pkgconf | pkg-config")
+  "${boost}, ${fmt}, ${simdjson}, libxxhash-dev (>= 0.8), zlib1g-dev, pkgconf | pkg-config")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake (>= 3.16), tensorfs")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "read safetensors, GGUF, PyTorch and NumPy models from C++
 The static library that tensorfs is built on, its headers, and a CMake

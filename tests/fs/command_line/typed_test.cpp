@@ -20,6 +20,7 @@ constexpr std::array flags{
     Flag{.name = "--all", .letter = "-a", .help = "", .manual = ""},
     Flag{.name = "--few", .help = "", .manual = "", .excludes = "--all"},
     Flag{.name = "--form", .value = {.name = "FORM", .choices = "long|short"}, .help = "", .manual = ""},
+    Flag{.name = "--with", .value = {.name = "WORD"}, .help = "", .manual = "", .is_repeated = true},
 };
 
 constexpr Verb verb{
@@ -82,4 +83,35 @@ TEST_CASE("words that do not fit the verb's table are refused, and help says wha
 
 TEST_CASE("a verb's usage is made of its table") {
     CHECK(usage(verb) == "SOURCE [PATTERN...] [-a|--few] [--form long|short] [-o LIST]");
+}
+
+TEST_CASE("a flag is given several times where its row says so") {
+    CHECK(typed({"model", "--with", "a", "--with=b"}).values("--with") == Texts{"a", "b"});
+    CHECK(contains(refusal({"model", "--form", "long", "--form", "short"}), "--form"));
+}
+
+TEST_CASE("a flag can be required, and lists can have another letter where -o is taken") {
+    static constexpr std::array own{
+        Flag{.name = "--output",
+             .letter = "-o",
+             .value = {.name = "TARGET"},
+             .help = "",
+             .manual = "",
+             .is_required = true},
+    };
+    static constexpr Verb other{
+        .name = "other",
+        .summary = "",
+        .manual = "",
+        .arguments = arguments,
+        .flags = own,
+        .takes = is_of_source,
+        .list_flag = "-O",
+        .run = [](const Typed&) { return ExitCode::ok; },
+    };
+    const Typed all = Typed::parse(other, {"model", "-O", "partial", "-o", "out", "-Oindex=x"}).value();
+    CHECK(all.value("--output") == "out");
+    CHECK(all.option_lists() == Texts{"partial", "index=x"});
+    CHECK(usage(other) == "SOURCE [PATTERN...] -o TARGET [-O LIST]");
+    CHECK_THROWS_AS(Typed::parse(other, {"model"}), Failure);
 }
