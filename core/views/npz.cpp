@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.hpp"
+#include "core/views/npy.hpp"
 #include "core/views/views.hpp"
 #include "core/views/zip_writer.hpp"
 
@@ -41,7 +42,8 @@ ModelFile npz_file(std::span<const FileTensor> tensors, const ChecksumOf& checks
     check_names(names, path);
     ZipWriter zip;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-        zip.add(names[i] + std::string(ending), npy_view_header(tensors[i]), tensors[i], checksum_of(i));
+        zip.add(names[i] + std::string(ending), npy_header(npy_type(tensors[i].dtype), tensors[i].shape()), tensors[i],
+                checksum_of(i));
     }
     return zip.finish();
 }

@@ -56,15 +56,14 @@ Content raw_view(const Tensor& tensor) {
 
 namespace {
 
-/// NumPy's type of a tensor's elements, or of their bits.
+constexpr std::string_view wide_type = "<f4";
+
+}  // namespace
+
 std::string_view npy_type(Dtype dtype) {
     if (!info(dtype).numpy.empty()) return info(dtype).numpy;
     return block_of(dtype) == Block{1, 2} ? "<u2" : "|u1";
 }
-
-constexpr std::string_view wide_type = "<f4";
-
-}  // namespace
 
 std::string npy_view_header(const Tensor& tensor, Shape shape) {
     return npy_header(npy_type(tensor.dtype()), is_packed(tensor.dtype()) ? Shape(stored_shape(tensor)) : shape);
@@ -73,8 +72,6 @@ std::string npy_view_header(const Tensor& tensor, Shape shape) {
 std::string f32_view_header(const Tensor& tensor, Shape shape) {
     return can_widen(tensor.dtype()) ? npy_header(wide_type, shape) : npy_view_header(tensor, shape);
 }
-
-std::string npy_view_header(const FileTensor& tensor) { return npy_header(npy_type(tensor.dtype), tensor.shape()); }
 
 Content npy_view(const Tensor& tensor) {
     Content content;

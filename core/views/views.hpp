@@ -7,7 +7,6 @@
 
 #include "core/tensors/content.hpp"
 #include "core/tensors/tensor.hpp"
-#include "core/views/model_file.hpp"
 
 namespace tensorfs {
 
@@ -39,8 +38,8 @@ Content f32_view(const Tensor& tensor);
 /// The header that these begin with, for some of the tensor: an array of that shape.
 std::string npy_view_header(const Tensor& tensor, Shape shape);
 std::string f32_view_header(const Tensor& tensor, Shape shape);
-/// The header for a tensor whose elements may be converted.
-std::string npy_view_header(const FileTensor& tensor);
+/// NumPy's type of elements in npy_view(): their own, or that of their bits.
+std::string_view npy_type(Dtype dtype);
 
 /// The sizes of the views in bytes, without making them.
 std::uint64_t raw_view_size(const Tensor& tensor);

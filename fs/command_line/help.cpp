@@ -78,7 +78,7 @@ std::string option_help(const Verb& verb) {
 std::string help(std::span<const Verb* const> all) {
     Rows verbs;
     for (const Verb* const verb : all) verbs.emplace_back(verb->name, verb->summary);
-    const Rows rest{{"tensorfs VERB --help", "all that a verb takes; `tensorfs mount --help` for mounting"},
+    const Rows rest{{"tensorfs VERB --help", "what a verb takes; for mounting: tensorfs mount --help"},
                     {"tensorfs --version", "the versions of tensorfs and libfuse"},
                     {"man tensorfs", "the manual, with examples"}};
     return "tensorfs shows a model as a folder: each tensor is a read-only file.\n\n"

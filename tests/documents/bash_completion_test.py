@@ -10,7 +10,7 @@ from checks import Skip, check, check_equal, need_program
 from models import Tensor, make_model, write_shard
 from mounts import Mount
 from shells import COMPLETIONS, bash, check_odd_names, check_quick, environment, write_hub
-from texts import check_same, choices, flags, options, verbs
+from texts import check_same, choices, flags, list_flag, options, verbs
 
 # What is offered, a line each. Without COMP_WORDBREAKS it is the whole words.
 BY_LINE = '. "$1"; COMP_WORDBREAKS=; COMP_LINE=$2; COMP_POINT=${#2}; _tensorfs; printf "%s\\n" ${COMPREPLY+"${COMPREPLY[@]}"}'
@@ -39,8 +39,8 @@ def test_offers(program: str, folder: Path) -> None:
         check_same(offered(f"{verb} -"), flags(program, verb), f"the completion in bash of {verb}")
         wanted = [option.partition("=")[0] + "=" * ("=" in option) for option in options(program, verb)]
         for before in ("", "partial,", "variant=a,", r"index=a\\,b,"):
-            found = offered(f"{verb} x -o {before}")
-            check_same(found, [before + name for name in wanted], f"the completion in bash of {verb} -o {before}")
+            words = f"{verb} x {list_flag(program, verb)} {before}"
+            check_same(offered(words), [before + name for name in wanted], f"the completion in bash of {words}")
     for name in ("cache", "log"):
         wanted = choices(program, "mount", "/none", "/none", "-o", f"{name}=?")
         check_same(offered(f"-o x,{name}="), [f"x,{name}={value}" for value in wanted], f"-o {name}= in bash")

@@ -22,7 +22,7 @@ COMMON = ["-h", "--help"]  # of all verbs
 
 
 def flags_in(text: str) -> set[str]:
-    return set(re.findall(r"(?<![\w-])--?[a-z]+(?:-[a-z]+)*\b", text))
+    return set(re.findall(r"(?<![\w-])--?[a-zA-Z]+(?:-[a-z]+)*\b", text))
 
 
 def test_help_fits(program: str) -> None:

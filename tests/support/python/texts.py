@@ -54,10 +54,17 @@ def flags(program: str, verb: str) -> list[str]:
 
 
 def options(program: str, verb: str) -> list[str]:
-    """What a verb's help lists for -o, such as "uid=N"."""
-    _, found, block = run(program, verb, "--help").partition("\nOptions for -o")
-    check(bool(found), f"{verb} --help lists no options for -o")
+    """What a verb's help lists for -o, or what it has instead, such as "uid=N"."""
+    _, found, block = run(program, verb, "--help").partition("\nOptions for -")
+    check(bool(found), f"{verb} --help lists no options")
     return re.findall(r"^  (\S+)", block, re.MULTILINE)
+
+
+def list_flag(program: str, verb: str) -> str:
+    """What gives these options: -o, but for a verb that needs it for something else."""
+    found = re.search(r"^Options for (-\w),", run(program, verb, "--help"), re.MULTILINE)
+    check(found is not None, f"{verb} --help lists no options")
+    return found[1]
 
 
 def choices(program: str, *words: str) -> list[str]:
