@@ -187,7 +187,7 @@ TEST_CASE("names that an archive must not have are refused, all at once, before 
     const TemporaryFolder folder;
     write_file(folder / "m.safetensors", safetensors_file({{"../x", "U8", {1}, "1"},
                                                            {"/etc/passwd", "U8", {1}, "1"},
-                                                           {"a\\u001b[2J", "U8", {1}, "1"},
+                                                           {"a\x1B[2J", "U8", {1}, "1"},
                                                            {"a", "U8", {1}, "1"},
                                                            {"a.npy", "U8", {1}, "1"},
                                                            {"good", "U8", {1}, "1"}}));

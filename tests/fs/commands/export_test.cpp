@@ -142,7 +142,7 @@ TEST_CASE("export takes the options of the source by -O, and notes what NumPy la
 
 TEST_CASE("export names an archive's bad names without obeying them") {
     const Files files;
-    write_file(files.in, safetensors_file({{"../\\u001b[2J", "U8", {1}, "1"}}));
+    write_file(files.in, safetensors_file({{"../\x1B[2J", "U8", {1}, "1"}}));
     const Outcome outcome = files.run({"-o", files.out, "--format", "npz"});
     CHECK(outcome.code == 4);
     CHECK(contains(outcome.err, "\\x1B[2J"));
