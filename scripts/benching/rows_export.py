@@ -30,7 +30,7 @@ def row_export(bench: Bench) -> None:
         return nbytes / seconds / 1e9
 
     run(["cat", *bench.data.model.iterdir()])  # into the page cache
-    for number in range(bench.rounds):
+    for number in bench.effort.rounds(list(lines.values())):
         bench.progress.tick(number + 1)
         took = copied(bench, at)
         shutil.rmtree(at)
