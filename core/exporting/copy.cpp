@@ -122,7 +122,7 @@ private:
 
     /// What is computed, or must be looked at for its checksum. REQUIRES: the buffer has the size of the piece.
     void copy_made(const Content::Piece& piece, std::uint64_t at, std::size_t task, std::span<std::byte> buffer) {
-        if (!piece.copy_to(buffer.data(), nullptr, &overflows_[task])) lost(piece);
+        if (!piece.copy_to(buffer.data(), nullptr, {}, &overflows_[task])) lost(piece);
         if (with_checksums_) {
             const std::uint32_t checksum = zip_checksum({reinterpret_cast<const char*>(buffer.data()), buffer.size()});
             checksums_[task] = joined_checksum(checksums_[task], checksum, buffer.size());

@@ -177,8 +177,7 @@ bool copy_converted(const Content::Converted& how, std::byte* out, std::uint64_t
 }
 
 bool gather_into(const Content::Gathered& how, std::uint64_t at, std::span<std::byte> into, const Shard& shard,
-                 GatherWindows* windows) noexcept {
-    const auto reader = [&](std::uint64_t offset, std::span<std::byte> bytes) { return shard.copy(offset, bytes); };
+                 GatherWindows* windows, const ReadAt& reader) noexcept {
     const Content::Scattered& from = *how.from;
     const std::uint64_t begin = how.begin + at;
     if (windows == nullptr) return from.elements.read(begin, into, reader);
@@ -187,25 +186,32 @@ bool gather_into(const Content::Gathered& how, std::uint64_t at, std::span<std::
 
 }  // namespace
 
-bool Content::Piece::copy_to(std::byte* out, GatherWindows* windows, std::uint64_t* overflows) const noexcept {
+bool Content::Piece::copy_to(std::byte* out, GatherWindows* windows, const ReadAt& reader,
+                             std::uint64_t* overflows) const noexcept {
     if (shard == nullptr) {
         std::memcpy(out, data, nbytes);
         return true;
     }
+    if (!reader) {
+        const auto read = [shard = shard](std::uint64_t from, std::span<std::byte> into) {
+            return shard->copy(from, into);
+        };
+        return copy_to(out, windows, read, overflows);
+    }
     if (const auto* const converted = std::get_if<Converted>(&how)) {
         return copy_converted(*converted, out, nbytes, overflows, [&](std::uint64_t from, std::span<std::byte> into) {
-            return shard->copy(offset + from, into);
+            return reader(offset + from, into);
         });
     }
     if (const auto* const gathered = std::get_if<Gathered>(&how))
-        return gather_into(*gathered, 0, {out, nbytes}, *shard, windows);
+        return gather_into(*gathered, 0, {out, nbytes}, *shard, windows, reader);
     if (const auto* const both = std::get_if<GatheredAndConverted>(&how)) {
         return copy_converted(both->converted, out, nbytes, overflows,
                               [&](std::uint64_t from, std::span<std::byte> into) {
-                                  return gather_into(both->gathered, from, into, *shard, windows);
+                                  return gather_into(both->gathered, from, into, *shard, windows, reader);
                               });
     }
-    return shard->copy(offset, {out, nbytes});
+    return reader(offset, {out, nbytes});
 }
 
 void read_range(const Content& content, std::uint64_t offset, std::span<std::byte> into,

@@ -12,6 +12,7 @@
 #include "core/tensors/dtype.hpp"
 #include "core/tensors/gather.hpp"
 #include "core/tensors/gather_windows.hpp"
+#include "core/tensors/read_at.hpp"
 #include "core/tensors/shard.hpp"
 #include "core/tensors/tensor.hpp"
 
@@ -75,9 +76,10 @@ public:
 
         /// Puts its bytes into `out`, which has room for them, without touching a mapping; false where
         /// the shard's bytes are not to be had. Takes some hundred KiB at most, whatever the size. With `windows`,
-        /// what is gathered for one piece serves those that follow. `overflows` is told of numbers that are too large
-        /// for the type that they are converted to: how many became infinities.
-        [[nodiscard]] bool copy_to(std::byte* out, GatherWindows* windows = nullptr,
+        /// what is gathered for one piece serves those that follow. Reads the shard by `reader`, if there is one.
+        /// `overflows` is told of numbers that are too large for the type that they are converted to: how many became
+        /// infinities.
+        [[nodiscard]] bool copy_to(std::byte* out, GatherWindows* windows = nullptr, const ReadAt& reader = {},
                                    std::uint64_t* overflows = nullptr) const noexcept;
     };
 

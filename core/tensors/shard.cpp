@@ -5,10 +5,13 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/interprocess/exceptions.hpp>
 #include <cerrno>
+#include <cstdio>
 #include <utility>
 
+#include "core/base/distant.hpp"
 #include "core/base/error.hpp"
 
 #ifndef MADV_POPULATE_READ
@@ -69,11 +72,23 @@ Shard::Shard(std::string path) : path_(std::move(path)) {
     if (!file_) throw Error(system_problem(path_, "cannot open it", errno));
     if (::fstat(file_.get(), &identity_) != 0) throw Error(system_problem(path_, "cannot look at it", errno));
     if (!S_ISREG(identity_.st_mode)) throw Error(not_regular(path_, identity_.st_mode));
+    is_distant_ = is_on_distant_filesystem(file_.get());
 }
 
-ssize_t Shard::read_some(std::uint64_t offset, std::span<std::byte> into) const noexcept {
-    return file_ ? ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset))
-                 : copy_mapped(bytes(), offset, into);
+ssize_t Shard::read_some(std::uint64_t offset, std::span<std::byte> into, const Descriptor& through) const noexcept {
+    const int fd = through ? through.get() : file_.get();
+    return fd >= 0 ? ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset))
+                   : copy_mapped(bytes(), offset, into);
+}
+
+Descriptor Shard::reopen() const noexcept {
+    // By the descriptor, not the path, which may lead to another file by now.
+    std::array<char, 32> path;
+    std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", file_.get());
+    Descriptor again(::open(path.data(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    struct stat found {};
+    if (again && (::fstat(again.get(), &found) != 0 || !is_as_it_was(found))) again.reset();
+    return again;
 }
 
 void Shard::read(std::uint64_t offset, std::span<char> into) const {
@@ -117,6 +132,11 @@ void Shard::map_and_close() {
     file_.reset();
 }
 
+bool Shard::is_as_it_was(const struct stat& found) const noexcept {
+    // Not the change time: a link, a rename or a chmod sets that, too, and leaves the bytes as they were.
+    return is(found) && found.st_size == identity_.st_size && same_time(found.st_mtim, identity_.st_mtim);
+}
+
 Shard::State Shard::state() const noexcept {
     struct stat now {};
     if (file_) {
@@ -126,9 +146,7 @@ Shard::State Shard::state() const noexcept {
         // Removed or replaced: nobody else can reach what is mapped, so nobody can change it.
         if (!path_leads_here) return State::unchanged;
     }
-    // Not the change time: a link, a rename or a chmod sets that, too, and leaves the bytes as they were.
-    const bool same = is(now) && now.st_size == identity_.st_size && same_time(now.st_mtim, identity_.st_mtim);
-    return same ? State::unchanged : State::changed;
+    return is_as_it_was(now) ? State::unchanged : State::changed;
 }
 
 bool Shard::is_same_file_as(const Shard& other) const noexcept {
@@ -149,9 +167,9 @@ bool Shard::populate(std::uint64_t offset, std::uint64_t length) const noexcept 
     return true;
 }
 
-bool Shard::copy(std::uint64_t offset, std::span<std::byte> into) const noexcept {
+bool Shard::copy(std::uint64_t offset, std::span<std::byte> into, const Descriptor& through) const noexcept {
     while (!into.empty()) {
-        const ssize_t got = read_some(offset, into);
+        const ssize_t got = read_some(offset, into, through);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
         into = into.subspan(static_cast<std::size_t>(got));
@@ -166,16 +184,17 @@ ssize_t Shard::copy_range(std::uint64_t offset, std::uint64_t nbytes, int to, st
     return ::copy_file_range(file_.get(), &in, to, &out, nbytes, 0);
 }
 
-void Shard::read_ahead(std::uint64_t offset, std::uint64_t length) const noexcept {
+void Shard::read_ahead(std::uint64_t offset, std::uint64_t length, const Descriptor& through) const noexcept {
     // The kernel cuts what is asked for at once to the device's own read-ahead, 128 KiB and less on
     // network filesystems, so it is asked for in steps.
     constexpr std::uint64_t step = 64 << 10;
     for (std::uint64_t end = offset + length; offset < end; offset += step) {
         const std::uint64_t size = std::min(step, end - offset);
-        if (is_mapped()) {
+        if (is_mapped() && !through) {
             static_cast<void>(advise(offset, size, MADV_WILLNEED));
         } else {
-            ::posix_fadvise(file_.get(), static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
+            const int fd = through ? through.get() : file_.get();
+            ::posix_fadvise(fd, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
         }
     }
 }

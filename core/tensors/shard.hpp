@@ -31,6 +31,8 @@ public:
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     /// In bytes, when it was opened.
     [[nodiscard]] std::uint64_t size() const noexcept { return static_cast<std::uint64_t>(identity_.st_size); }
+    /// Whether it lies far away (core/base/distant.hpp).
+    [[nodiscard]] bool is_distant() const noexcept { return is_distant_; }
     /// When it was last modified, as of its opening.
     [[nodiscard]] timespec modified() const noexcept { return identity_.st_mtim; }
 
@@ -68,8 +70,12 @@ public:
     /// Whether the file is still open: not after map_and_close().
     [[nodiscard]] bool is_open() const noexcept { return static_cast<bool>(file_); }
     /// Fills `into` with the bytes at `offset`; false where they are not to be had. No signal comes of
-    /// bytes that were cut off.
-    [[nodiscard]] bool copy(std::uint64_t offset, std::span<std::byte> into) const noexcept;
+    /// bytes that were cut off. Reads by `through`, if there is one, which reopen() has returned.
+    [[nodiscard]] bool copy(std::uint64_t offset, std::span<std::byte> into,
+                            const Descriptor& through = {}) const noexcept;
+    /// Opens the file again, so that its filesystem sees another reader. Nothing where that cannot be done, or it is
+    /// not what it was. REQUIRES: is_open().
+    [[nodiscard]] Descriptor reopen() const noexcept;
     /// As copy_file_range(2), to the place `at` of the file `to`: how many bytes were copied, or -1 and errno. EBADF
     /// unless is_open().
     [[nodiscard]] ssize_t copy_range(std::uint64_t offset, std::uint64_t nbytes, int to,
@@ -77,8 +83,8 @@ public:
 
     // What follows is advice: the system may do less, and nothing that is served depends on it.
 
-    /// Has a range read from the disk, without waiting for it.
-    void read_ahead(std::uint64_t offset, std::uint64_t length) const noexcept;
+    /// Has a range read from the disk, without waiting for it; by `through`, if there is one.
+    void read_ahead(std::uint64_t offset, std::uint64_t length, const Descriptor& through = {}) const noexcept;
     /// Takes the pages of a range out of this process; they stay in the system's page cache.
     void let_go(std::uint64_t offset, std::uint64_t length) const noexcept;
     /// Drops the whole pages of a range from the system's page cache, but for those that some process
@@ -88,12 +94,15 @@ public:
 private:
     void map_or_throw();
     /// As pread(2).
-    [[nodiscard]] ssize_t read_some(std::uint64_t offset, std::span<std::byte> into) const noexcept;
+    [[nodiscard]] ssize_t read_some(std::uint64_t offset, std::span<std::byte> into,
+                                    const Descriptor& through = {}) const noexcept;
+    [[nodiscard]] bool is_as_it_was(const struct stat& found) const noexcept;
     int advise(std::uint64_t offset, std::uint64_t length, int advice) const noexcept;
 
     std::string path_;
     Descriptor file_;
     struct stat identity_ {};
+    bool is_distant_ = false;
     boost::interprocess::mapped_region region_;
 };
 
