@@ -1,6 +1,8 @@
 #include "fs/paging/paging.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 #include <optional>
 
 #include "fs/paging/slow_disk.hpp"
@@ -26,7 +28,8 @@ Paging::Paging(const std::vector<Shard>& shards, Cache cache, bool active)
     : shards_(shards),
       cache_(cache),
       active_(active),
-      has_blocked_(std::make_unique<std::atomic<bool>[]>(shards.size())) {}
+      has_blocked_(std::make_unique<std::atomic<bool>[]>(shards.size())),
+      distant_reader_(shards) {}
 
 ShardRange Paging::range_of(const Content::Piece& piece) const noexcept {
     return {static_cast<std::size_t>(piece.shard - shards_.data()), piece.offset, piece.offset + piece.shard_nbytes};
@@ -56,8 +59,36 @@ bool Paging::fetch(const Content::Piece& piece) noexcept {
 }
 
 bool Paging::copy(const Content::Piece& piece, std::byte* out) noexcept {
-    if (!active_ || piece.shard == nullptr || piece.is_gathered()) return piece.copy_to(out, &windows_);
+    if (!active_ || piece.shard == nullptr) return piece.copy_to(out, &windows_);
+    if (piece.shard->is_distant() && piece.shard->is_open()) return copy_from_afar(piece, out);
+    if (piece.is_gathered()) return piece.copy_to(out, &windows_);
     return watch(piece, [&] { return piece.copy_to(out); });
+}
+
+bool Paging::copy_from_afar(const Content::Piece& piece, std::byte* out) noexcept {
+    const std::size_t shard = range_of(piece).shard;
+    const auto read = [&](std::uint64_t begin, std::uint64_t end, std::span<std::byte> into) {
+        return distant_reader_.read({shard, begin, begin + into.size()}, end, into);
+    };
+    if (piece.is_gathered()) {
+        return piece.copy_to(out, &windows_, [&](std::uint64_t offset, std::span<std::byte> into) {
+            return read(offset, offset + into.size(), into);
+        });
+    }
+    if (std::holds_alternative<Content::AsItLies>(piece.how))
+        return read(piece.offset, slice_end(piece), {out, piece.nbytes});
+    // Widened step by step, but read at once.
+    std::vector<std::byte> packed;
+    try {
+        packed.resize(piece.shard_nbytes);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    if (!read(piece.offset, slice_end(piece), packed)) return false;
+    return piece.copy_to(out, nullptr, [&](std::uint64_t offset, std::span<std::byte> into) {
+        std::memcpy(into.data(), packed.data() + (offset - piece.offset), into.size());
+        return true;
+    });
 }
 
 void Paging::sent(const Content::Piece& piece) noexcept {
@@ -65,12 +96,13 @@ void Paging::sent(const Content::Piece& piece) noexcept {
     const ShardRange range = range_of(piece);
     // A copy mapped no pages; but it left some in the page cache, which only Cache::keep wants there.
     const bool has_nothing_to_release = prefers_copy(piece) && cache_ == Cache::keep;
-    if (has_nothing_to_release && !has_blocked_[range.shard].load(std::memory_order_relaxed)) return;
+    const bool is_distant = piece.shard->is_distant() && piece.shard->is_open();
+    if (has_nothing_to_release && (is_distant || !has_blocked_[range.shard].load(std::memory_order_relaxed))) return;
     ShardRange wanted;
     std::optional<ReleaseQueue::Batch> due;
     {
         const std::lock_guard lock(mutex_);
-        wanted = read_ahead_.next(range, slice_end(piece));
+        if (!is_distant) wanted = read_ahead_.next(range, slice_end(piece));
         if (!has_nothing_to_release) due = release_queue_.add(whole_folios(range, piece.shard->size()));
     }
     if (!wanted.empty()) shards_[wanted.shard].read_ahead(wanted.begin, wanted.nbytes());

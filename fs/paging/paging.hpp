@@ -11,6 +11,7 @@
 #include "core/tensors/gather_windows.hpp"
 #include "core/tensors/shard.hpp"
 #include "fs/options/cache_mode.hpp"
+#include "fs/paging/distant_reader.hpp"
 #include "fs/paging/read_ahead.hpp"
 #include "fs/paging/release_queue.hpp"
 #include "fs/paging/shard_range.hpp"
@@ -22,6 +23,8 @@ namespace tensorfs {
 /// Before: what the READ asks for is brought into memory at once. Where the disk is slow (slow_disk.hpp), the rest of
 /// the tensor is asked for ahead of its readers (read_ahead.hpp), so that the disk is busy while they are.
 ///
+/// Shards that lie far away are read in order (distant_reader.hpp), into the reply.
+///
 /// After: pages that were sent are released some MiB later (release_queue.hpp), so that the daemon's resident set stays
 /// small however much streams through. With once and direct they are dropped from the page cache, too.
 class Paging {
@@ -31,9 +34,9 @@ public:
     Paging(const std::vector<Shard>& shards, Cache cache, bool active);
 
     /// Whether to copy a piece instead of sending it from the mapping: for up to 64 KiB, mapping the pages and
-    /// releasing them again would take longer.
+    /// releasing them again would take longer; and what lies far away is read in order, which no mapping does.
     [[nodiscard]] bool prefers_copy(const Content::Piece& piece) const noexcept {
-        return active_ && piece.shard_nbytes <= longest_copy && piece.shard->is_open();
+        return active_ && piece.shard->is_open() && (piece.shard_nbytes <= longest_copy || piece.shard->is_distant());
     }
     /// Brings a shard's piece into memory. False if its bytes cannot be read.
     [[nodiscard]] bool fetch(const Content::Piece& piece) noexcept;
@@ -46,6 +49,7 @@ private:
     static constexpr std::uint64_t longest_copy = 64 << 10;
 
     [[nodiscard]] ShardRange range_of(const Content::Piece& piece) const noexcept;
+    [[nodiscard]] bool copy_from_afar(const Content::Piece& piece, std::byte* out) noexcept;
     /// Runs `read`, which reads the piece, and notes whether it blocked.
     template <typename Read>
     [[nodiscard]] bool watch(const Content::Piece& piece, const Read& read) noexcept;
@@ -57,6 +61,7 @@ private:
     std::unique_ptr<std::atomic<bool>[]> has_blocked_;  // by shard: its last READ did
 
     GatherWindows windows_;
+    DistantReader distant_reader_;
 
     std::mutex mutex_;  // guards what follows
     ReadAhead read_ahead_;
