@@ -6,6 +6,9 @@
 //   eio       reads fail
 //   delay MS  each read takes so many milliseconds longer
 //   hang      reads wait until the file says something else
+//   seek MS   a read that does not go on where the last one of its open file ended waits 20 ms for one that does, and
+//             then costs so many milliseconds, as at a web server. Each read adds a line to FAULTS/NAME.reads: "seek"
+//             or "next", and how many bytes it gave. With " direct" behind, what is opened then is not cached or mapped
 // Nothing is wrong where there is no such file. Ends when it is unmounted or gets SIGTERM.
 
 #define FUSE_USE_VERSION 312
@@ -17,8 +20,11 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -52,6 +58,35 @@ int suffer(const std::string& file) {
     return fault == "eio" ? EIO : 0;
 }
 
+/// A file that is open.
+struct Open {
+    explicit Open(int descriptor) : fd(descriptor) {}
+
+    int fd;
+    std::mutex mutex{};
+    std::condition_variable has_read{};
+    off_t position = 0;  // the end of the last read
+};
+
+Open& opened(const fuse_file_info* file) { return *reinterpret_cast<Open*>(file->fh); }
+
+/// Reads as the fault "seek" says.
+ssize_t read_in_order(const std::string& file, Open& open, char* into, std::size_t size, off_t offset) {
+    constexpr std::chrono::milliseconds patience{20};
+    std::unique_lock lock(open.mutex);
+    const bool goes_on = open.has_read.wait_for(lock, patience, [&] { return open.position == offset; });
+    if (!goes_on) std::this_thread::sleep_for(std::chrono::milliseconds(std::stoi(fault_of(file).substr(5))));
+    const ssize_t got = ::pread(open.fd, into, size, offset);
+    if (got > 0) open.position = offset + got;
+    {
+        static std::mutex log_mutex;
+        const std::lock_guard log_lock(log_mutex);
+        std::ofstream(file + ".reads", std::ios::app) << (goes_on ? "next " : "seek ") << got << '\n';
+    }
+    open.has_read.notify_all();
+    return got;
+}
+
 void* init(fuse_conn_info* connection, fuse_config* config) {
     connection->max_background = most_requests;
     connection->max_readahead = std::min(connection->max_readahead, 65536U);  // so that little more is read than asked
@@ -74,15 +109,23 @@ int readdir(const char* path, void* listing, fuse_fill_dir_t add, off_t, fuse_fi
 int open(const char* path, fuse_file_info* file) {
     const int fd = ::open((disk().folder + path).c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -errno;
-    file->fh = static_cast<std::uint64_t>(fd);
+    file->fh = reinterpret_cast<std::uint64_t>(std::make_unique<Open>(fd).release());
+    file->direct_io = fault_of(disk().faults + path).ends_with(" direct");
     return 0;
 }
 
-int release(const char*, fuse_file_info* file) { return ::close(static_cast<int>(file->fh)); }
+int release(const char*, fuse_file_info* file) {
+    const std::unique_ptr<Open> closed(&opened(file));
+    return ::close(closed->fd);
+}
 
 int read(const char* path, char* into, std::size_t size, off_t offset, fuse_file_info* file) {
-    if (const int error = suffer(disk().faults + path); error != 0) return -error;
-    const ssize_t got = ::pread(static_cast<int>(file->fh), into, size, offset);
+    const std::string fault = disk().faults + path;
+    if (const int error = suffer(fault); error != 0) return -error;
+    Open& open = opened(file);
+    const bool in_order = fault_of(fault).starts_with("seek ");
+    const ssize_t got =
+        in_order ? read_in_order(fault, open, into, size, offset) : ::pread(open.fd, into, size, offset);
     return got >= 0 ? static_cast<int>(got) : -errno;
 }
 
