@@ -4,6 +4,9 @@
 //   bench_client read BLOCK RANGE...      read(2) from beginning to end; a thread for each range
 //   bench_client direct BLOCK RANGE...    the same past the page cache (O_DIRECT)
 //   bench_client map PROCESSES RANGE      maps the range and adds up its words, in so many processes
+//   bench_client load THREADS LIST        as a loader that maps files: LIST names ranges, a line each; each thread
+//   takes
+//                                         the next one and adds up its words
 //   bench_client random THREADS COUNT RANGE      so many reads of 4 KiB at random places, in all
 //   bench_client random-map THREADS COUNT RANGE  the same, touching a page of a mapping
 //   bench_client drop RANGE...            takes the range out of the page cache; prints 0
@@ -12,16 +15,21 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <barrier>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
 #include <new>
 #include <random>
@@ -55,6 +63,15 @@ struct Range {
         nbytes = std::stoull(text.substr(second + 1));
     }
 
+    /// The whole file.
+    [[nodiscard]] Range whole() const {
+        struct stat found {};
+        if (::stat(file.c_str(), &found) != 0) fail(file);
+        Range all = *this;
+        all.offset = 0;
+        all.nbytes = static_cast<std::uint64_t>(found.st_size);
+        return all;
+    }
     [[nodiscard]] int open(int flags = 0) const {
         const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | flags);
         if (fd < 0) fail(file);
@@ -142,6 +159,34 @@ std::chrono::nanoseconds map_in_processes(std::size_t count, const Range& range)
     return Clock::now() - begin;
 }
 
+/// Maps whole files, each once, whatever ranges of it are read.
+std::chrono::nanoseconds load(std::size_t threads, const std::string& list) {
+    std::vector<Range> ranges;
+    std::ifstream in(list);
+    for (std::string line; std::getline(in, line);) ranges.emplace_back(line);
+    std::map<std::string, std::unique_ptr<Mapping>> files;
+    const Clock::time_point begin = Clock::now();
+    for (const Range& range : ranges) {
+        std::unique_ptr<Mapping>& file = files[range.file];
+        if (!file) file = std::make_unique<Mapping>(range.whole());
+    }
+    std::atomic<std::size_t> next{0};
+    in_threads(threads, [&](std::size_t) {
+        std::uint64_t sum = 0;
+        for (std::size_t i = next++; i < ranges.size(); i = next++) {
+            const Range& range = ranges[i];
+            const auto* const bytes = static_cast<const std::byte*>(files.at(range.file)->memory) + range.offset;
+            for (std::size_t at = 0; at + sizeof sum <= range.nbytes; at += sizeof sum) {
+                std::uint64_t word = 0;
+                std::memcpy(&word, bytes + at, sizeof word);
+                sum += word;
+            }
+        }
+        use(sum);
+    });
+    return Clock::now() - begin;
+}
+
 std::chrono::nanoseconds read_at_random(std::size_t threads, std::size_t count, const Range& range, bool mapped) {
     const int fd = range.open();
     const Mapping mapping(range);
@@ -167,6 +212,7 @@ std::chrono::nanoseconds read_at_random(std::size_t threads, std::size_t count, 
 std::chrono::nanoseconds run(const std::vector<std::string>& words) {
     const std::string& what = words.at(0);
     const std::uint64_t first = what == "drop" ? 0 : std::stoull(words.at(1));
+    if (what == "load") return load(first, words.at(2));
     std::vector<Range> ranges;
     const std::size_t options = what == "drop" ? 1 : what.starts_with("random") ? 3 : 2;
     for (std::size_t i = options; i < words.size(); ++i) ranges.emplace_back(words[i]);

@@ -69,6 +69,13 @@ class Client:
     def map_speed(self, range_: Range, processes: int = 1) -> float:
         return processes * range_.nbytes / self.seconds("map", processes, range_) / 1e9
 
+    def load_speed(self, ranges: list[Range], threads: int) -> float:
+        """GB/s of a loader that maps the files, and whose threads take one range after the other."""
+        with tempfile.NamedTemporaryFile("w", dir=self._scratch, suffix=".ranges") as listed:
+            listed.writelines(f"{range_}\n" for range_ in ranges)
+            listed.flush()
+            return sum(range_.nbytes for range_ in ranges) / self.seconds("load", threads, listed.name) / 1e9
+
     def random_wait(self, range_: Range, reads: int) -> float:
         """Microseconds."""
         return self.seconds("random", THREADS, reads, range_) * THREADS / reads * 1e6
