@@ -31,6 +31,8 @@ public:
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     /// In bytes, when it was opened.
     [[nodiscard]] std::uint64_t size() const noexcept { return static_cast<std::uint64_t>(identity_.st_size); }
+    /// The number of the filesystem on which it lies.
+    [[nodiscard]] dev_t device() const noexcept { return identity_.st_dev; }
     /// Whether it lies far away (core/base/distant.hpp).
     [[nodiscard]] bool is_distant() const noexcept { return is_distant_; }
     /// When it was last modified, as of its opening.

@@ -43,6 +43,10 @@ Cache cache_named(std::string_view mode) {
     return mode == "direct" ? Cache::direct : mode == "once" ? Cache::once : Cache::keep;
 }
 
+ReadOrder order_named(std::string_view order) {
+    return order == "kept" ? ReadOrder::kept : order == "free" ? ReadOrder::free : ReadOrder::automatic;
+}
+
 LogLevel level_named(std::string_view level) {
     return level == "error"     ? LogLevel::error
            : level == "warning" ? LogLevel::warning
@@ -171,6 +175,25 @@ are then like
 .Cm keep
 as far as the shards are concerned.)",
         .apply = [](auto& o, auto, auto value) { o.cache = cache_named(value); },
+    },
+    MountOption{
+        .name = "order",
+        .value = {.name = "ORDER", .choices = "auto|kept|free"},
+        .help = "how shards are read: in order (kept), or as asked (free)",
+        .manual = R"(how the shards are read.
+.Cm kept :
+in order and in large pieces, one request of a reader at a time, for filesystems on which a jump is dear, such as
+those that get files from a web server.
+.Cm free :
+as readers ask, many requests at once and far ahead where the disk is slow.
+.Cm auto ,
+the default: in order where the shards lie on a filesystem of another program
+.Pq FUSE ;
+there, asking ahead is tried now and then, and kept up where it pays, but not on
+.Xr rclone 1
+and
+.Xr httpdirfs 1 .)",
+        .apply = [](auto& o, auto, auto value) { o.order = order_named(value); },
     },
     MountOption{
         .name = "threads",

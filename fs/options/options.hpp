@@ -7,6 +7,7 @@
 #include "core/model/model.hpp"
 #include "core/sources/source.hpp"
 #include "fs/options/cache_mode.hpp"
+#include "fs/options/read_order.hpp"
 #include "fs/options/owner.hpp"
 #include "fs/terminal/log_level.hpp"
 
@@ -28,6 +29,7 @@ struct MountOptions {
     bool debug = false;             // -d: show every request; stays in the foreground
     std::string separators = "./";  // where names are cut into folders
     unsigned threads = 64;          // the most requests answered at once
+    ReadOrder order = ReadOrder::automatic;  // in which the shards are read
     Cache cache = Cache::keep;      // where the system keeps what was read
     std::chrono::seconds idle{0};   // unmount when unused for so long; 0: never
     LogLevel log_level = LogLevel::info;

@@ -1,7 +1,12 @@
 #include "fs/paging/distant_reader.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
 #include <utility>
+
+#include "core/base/distant.hpp"
 
 namespace tensorfs {
 namespace {
@@ -10,7 +15,29 @@ using Clock = Streams::Clock;
 
 constexpr std::uint64_t first_window = 2 << 20;
 
+/// Filesystems of web servers' files, which answer a request by the connection that has come to its place, and open
+/// another for one that has not: to ask ahead, even to try it, costs connections.
+constexpr std::array<std::string_view, 2> strictly_in_order{"fuse.rclone", "fuse.httpdirfs"};
+
+bool is_strictly_in_order(const std::string& type) {
+    return std::find(strictly_in_order.begin(), strictly_in_order.end(), type) != strictly_in_order.end();
+}
+
 }  // namespace
+
+DistantReader::DistantReader(const std::vector<Shard>& shards)
+    : shards_(shards), may_ask_ahead_(shards.size()), uses_own_(shards.size(), nobody) {
+    std::map<dev_t, bool> known;  // most models lie on one filesystem
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+        if (!shards[i].is_distant()) {
+            may_ask_ahead_[i] = true;
+            continue;
+        }
+        const auto [found, is_new] = known.try_emplace(shards[i].device());
+        if (is_new) found->second = !is_strictly_in_order(filesystem_type(shards[i].device()));
+        may_ask_ahead_[i] = found->second;
+    }
+}
 
 bool DistantReader::read(const ShardRange& range, std::uint64_t slice_end, std::span<std::byte> into) noexcept {
     Descriptor given_up;  // closed last, for that can wait for the server
@@ -32,7 +59,7 @@ bool DistantReader::read(const ShardRange& range, std::uint64_t slice_end, std::
     Way& way = ways_[place.stream];
     if (place.is_another_shard) given_up = give_way(place.stream, range.shard);
     if (place.turn == Streams::Turn::begins) way.asked_end = way.window = 0;
-    const bool is_steady = streams_.is_steady(place.stream);
+    const bool is_steady = may_ask_ahead_[range.shard] && streams_.is_steady(place.stream);
     const std::uint64_t largest_window = is_steady ? asking_ahead_.largest_window() : 0;
     lock.unlock();
 

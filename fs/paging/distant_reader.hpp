@@ -24,7 +24,7 @@ namespace tensorfs {
 class DistantReader {
 public:
     /// `shards` must outlive it and not move.
-    explicit DistantReader(const std::vector<Shard>& shards) : shards_(shards), uses_own_(shards.size(), nobody) {}
+    explicit DistantReader(const std::vector<Shard>& shards);
 
     /// Fills `into` with the bytes of `range`, as many as it has. `slice_end` is where the slice of the shard ends that
     /// it is part of: nothing behind is asked for. False if the bytes are not to be had. REQUIRES: the shard is open.
@@ -49,6 +49,7 @@ private:
     [[nodiscard]] bool read_beside(const ShardRange& range, std::span<std::byte> into) const noexcept;
 
     const std::vector<Shard>& shards_;
+    std::vector<bool> may_ask_ahead_;  // by shard
 
     std::mutex mutex_;  // guards what follows, but for the ways
     std::condition_variable has_read_;

@@ -24,9 +24,10 @@ ShardRange whole_folios(const ShardRange& range, std::uint64_t shard_size) {
 
 }  // namespace
 
-Paging::Paging(const std::vector<Shard>& shards, Cache cache, bool active)
+Paging::Paging(const std::vector<Shard>& shards, Cache cache, ReadOrder order, bool active)
     : shards_(shards),
       cache_(cache),
+      order_(order),
       active_(active),
       has_blocked_(std::make_unique<std::atomic<bool>[]>(shards.size())),
       distant_reader_(shards) {}
@@ -60,7 +61,7 @@ bool Paging::fetch(const Content::Piece& piece) noexcept {
 
 bool Paging::copy(const Content::Piece& piece, std::byte* out) noexcept {
     if (!active_ || piece.shard == nullptr) return piece.copy_to(out, &windows_);
-    if (piece.shard->is_distant() && piece.shard->is_open()) return copy_from_afar(piece, out);
+    if (is_in_order(*piece.shard) && piece.shard->is_open()) return copy_from_afar(piece, out);
     if (piece.is_gathered()) return piece.copy_to(out, &windows_);
     return watch(piece, [&] { return piece.copy_to(out); });
 }
@@ -96,7 +97,7 @@ void Paging::sent(const Content::Piece& piece) noexcept {
     const ShardRange range = range_of(piece);
     // A copy mapped no pages; but it left some in the page cache, which only Cache::keep wants there.
     const bool has_nothing_to_release = prefers_copy(piece) && cache_ == Cache::keep;
-    const bool is_distant = piece.shard->is_distant() && piece.shard->is_open();
+    const bool is_distant = is_in_order(*piece.shard) && piece.shard->is_open();
     if (has_nothing_to_release && (is_distant || !has_blocked_[range.shard].load(std::memory_order_relaxed))) return;
     ShardRange wanted;
     std::optional<ReleaseQueue::Batch> due;

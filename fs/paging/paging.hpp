@@ -11,6 +11,7 @@
 #include "core/tensors/gather_windows.hpp"
 #include "core/tensors/shard.hpp"
 #include "fs/options/cache_mode.hpp"
+#include "fs/options/read_order.hpp"
 #include "fs/paging/distant_reader.hpp"
 #include "fs/paging/read_ahead.hpp"
 #include "fs/paging/release_queue.hpp"
@@ -31,12 +32,12 @@ class Paging {
 public:
     /// `shards` must outlive it and not move. Unless `active`, it does nothing at all: pages come as they are touched,
     /// and stay.
-    Paging(const std::vector<Shard>& shards, Cache cache, bool active);
+    Paging(const std::vector<Shard>& shards, Cache cache, ReadOrder order, bool active);
 
     /// Whether to copy a piece instead of sending it from the mapping: for up to 64 KiB, mapping the pages and
     /// releasing them again would take longer; and what lies far away is read in order, which no mapping does.
     [[nodiscard]] bool prefers_copy(const Content::Piece& piece) const noexcept {
-        return active_ && piece.shard->is_open() && (piece.shard_nbytes <= longest_copy || piece.shard->is_distant());
+        return active_ && piece.shard->is_open() && (piece.shard_nbytes <= longest_copy || is_in_order(*piece.shard));
     }
     /// Brings a shard's piece into memory. False if its bytes cannot be read.
     [[nodiscard]] bool fetch(const Content::Piece& piece) noexcept;
@@ -46,6 +47,10 @@ public:
     void sent(const Content::Piece& piece) noexcept;
 
 private:
+    [[nodiscard]] bool is_in_order(const Shard& shard) const noexcept {
+        return order_ == ReadOrder::kept || (order_ == ReadOrder::automatic && shard.is_distant());
+    }
+
     static constexpr std::uint64_t longest_copy = 64 << 10;
 
     [[nodiscard]] ShardRange range_of(const Content::Piece& piece) const noexcept;
@@ -57,6 +62,7 @@ private:
 
     const std::vector<Shard>& shards_;
     Cache cache_;
+    ReadOrder order_;
     bool active_;
     std::unique_ptr<std::atomic<bool>[]> has_blocked_;  // by shard: its last READ did
 

@@ -20,7 +20,7 @@ public:
     Generation(Model model, const MountOptions& options, std::uint64_t serial)
         : volume(std::move(model), options.separators),
           faults(volume.model().shards()),
-          paging(volume.model().shards(), options.cache, !options.is_baseline),
+          paging(volume.model().shards(), options.cache, options.order, !options.is_baseline),
           busy(volume.model().tensors().size()),
           serial_(serial) {}
 

@@ -93,7 +93,7 @@ def row_loaders(bench: Bench) -> None:
                 with contextlib.ExitStack() as stack:
                     folder = stack.enter_context(distant(bench, f"delay {DELAY_MILLISECONDS}"))
                     if name != "native":
-                        folder = stack.enter_context(bench.systems.system("tensorfs", folder)).at
+                        folder = stack.enter_context(bench.systems.tensorfs(folder, "order=free")).at  # it stands for a disk
                     ranges = loader_ranges(folder, views[name], bench.sizes.slow_stretch)
                     if order == "by name":  # by a hash of the place, which jumps as names do
                         ranges.sort(key=lambda range_: (range_.nbytes * 7919 + range_.offset // KIB * 104_729) % 1009)

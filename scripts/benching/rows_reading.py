@@ -115,7 +115,7 @@ def row_slow(bench: Bench) -> None:
             disk = stack.enter_context(bench.systems.serving(faulty))
             range_ = big._replace(file=disk.at / shard.name)
             if name != "native":
-                mounted = stack.enter_context(bench.systems.system(name, disk.at))
+                mounted = stack.enter_context(bench.systems.tensorfs(disk.at, "order=free"))  # it stands for a disk
                 range_ = whole(mounted.at / "big/weight")
             fault.write_text(f"delay {delay}")
             stack.callback(fault.unlink)  # so that nothing waits longer than it must
