@@ -10,9 +10,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 # A folder includes itself and those before it in its line; fs includes all of core, and core nothing of fs.
 LAYERS = {
-    "core": ["base", "tensors", "formats", "sources", "model", "views", "exporting"],
-    "fs": ["terminal", "options", "volume", "statistics", "paging", "serving", "daemon", "printing", "comparing",
-           "command_line", "completions", "man", "commands"],
+    "core": ["base", "tensors", "formats", "sources", "model", "numbers", "views", "exporting"],
+    "fs": ["terminal", "options", "volume", "statistics", "paging", "serving", "daemon", "printing", "showing",
+           "comparing", "command_line", "completions", "man", "commands"],
 }  # fmt: skip
 MOST_PARTS = 16
 
