@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/escape.hpp"
 #include "core/tensors/content.hpp"
 #include "core/tensors/widen.hpp"
 #include "core/views/listings.hpp"
@@ -116,18 +115,6 @@ OutputFormat format_named(std::string_view name) {
     return ::isatty(STDOUT_FILENO) == 1 ? OutputFormat::text : OutputFormat::raw;
 }
 
-/// The tensor of that name, typed as ls prints it or exactly. Null if there is none.
-const Tensor* find_tensor(const Model& model, const std::string& name) {
-    // What ls prints comes first, since no two tensors are printed alike. Only escapes make it another
-    // text than the name, and where one tensor's name looks like another's escapes, scripts still reach both.
-    if (name.find('\\') != std::string::npos) {
-        const auto found = std::find_if(model.tensors().begin(), model.tensors().end(),
-                                        [&](const Tensor& tensor) { return printable(tensor.full_name()) == name; });
-        if (found != model.tensors().end()) return &*found;
-    }
-    return model.find(name);
-}
-
 void write_text(const Model& model, const Tensor& tensor, const Slicing& slicing) {
     constexpr std::size_t most_dimensions = 64;  // as NumPy has it
     constexpr std::uint64_t most_elements = 1'000'000;
@@ -166,13 +153,7 @@ void write_binary(const Model& model, const Tensor& tensor, const Slicing& slici
 
 constexpr std::array arguments{
     source_argument,
-    Argument{
-        .value = {"NAME", Completes::tensor},
-        .help = "the tensor's name, as ls shows it or exactly",
-        .manual = R"(NAME is what
-.Cm ls
-prints, or the name itself.)",
-    },
+    name_argument,
 };
 
 constexpr std::array flags{
@@ -211,12 +192,7 @@ ExitCode run(const Typed& typed) {
     const OutputFormat format = format_named(typed.value("--format"));
     Model model = load_source(typed);
     model.map();
-    const std::string name = typed.value("NAME");
-    const Tensor* const tensor = find_tensor(model, name);
-    if (tensor == nullptr) {
-        throw Failure(ExitCode::no_source, fmt::format("there is no tensor \"{}\" (`tensorfs ls {}` lists them)",
-                                                       printable(name), printable(typed.source())));
-    }
+    const Tensor* const tensor = &model.tensors()[named_tensor(model, typed)];
     const std::string slice = typed.value("--slice");
     const Slicing slicing = slice.empty() ? Slicing(tensor->shape()) : Slicing(tensor->shape(), slice);
     if (format == OutputFormat::text) {

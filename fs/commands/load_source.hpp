@@ -19,6 +19,15 @@ inline constexpr Argument source_argument{
 /// The arguments of a verb that takes a source and nothing else.
 inline constexpr std::array source_alone{source_argument};
 
+/// NAME, a tensor's.
+inline constexpr Argument name_argument{
+    .value = {"NAME", Completes::tensor},
+    .help = "the tensor's name, as ls shows it or exactly",
+    .manual = R"(NAME is what
+.Cm ls
+prints, or the name itself.)",
+};
+
 /// What -o says about the source. Throws Failure (usage).
 LoadOptions load_options(const Typed& typed, OnProblem otherwise = OnProblem::refuse);
 
@@ -27,5 +36,8 @@ Model load_source(const Typed& typed, OnProblem otherwise = OnProblem::refuse);
 
 /// The same for another path.
 Model load_source(const std::string& path, const Typed& typed, OnProblem otherwise = OnProblem::refuse);
+
+/// The index in Model::tensors() of the tensor NAME. Throws Failure (no_source) if there is none.
+std::size_t named_tensor(const Model& model, const Typed& typed);
 
 }  // namespace tensorfs

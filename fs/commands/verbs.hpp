@@ -13,6 +13,7 @@ extern const Verb info_verb;
 extern const Verb verify_verb;
 extern const Verb cat_verb;
 extern const Verb diff_verb;
+extern const Verb show_verb;
 extern const Verb stats_verb;
 extern const Verb sum_verb;
 extern const Verb warm_verb;
