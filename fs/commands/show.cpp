@@ -2,11 +2,14 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "core/base/escape.hpp"
 #include "core/views/listings.hpp"
 #include "fs/commands/load_source.hpp"
 #include "fs/commands/verbs.hpp"
+#include "fs/showing/png_file.hpp"
+#include "fs/showing/png_picture.hpp"
 #include "fs/showing/portrait.hpp"
 #include "fs/showing/screen.hpp"
 #include "fs/showing/statistics_text.hpp"
@@ -41,9 +44,32 @@ std::string numbers_text(const Statistics& statistics, std::size_t columns) {
     return text + line + '\n';
 }
 
+/// What stands above a picture.
+std::vector<std::string> title(const Model& model, const Tensor& tensor, const Statistics& statistics) {
+    constexpr std::size_t width = 50;
+    std::vector<std::string> lines{printable(tensor.full_name()),
+                                   fmt::format("{} {} in {}", to_string(tensor.dtype()), to_string(tensor.shape()),
+                                               printable(model.shard_name(tensor.shard())))};
+    const std::string numbers = numbers_text(statistics, width);
+    for (std::size_t begin = 0; begin < numbers.size();) {
+        const std::size_t end = numbers.find('\n', begin);
+        lines.push_back(numbers.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return lines;
+}
+
 constexpr std::array arguments{source_argument, name_argument};
 
 constexpr std::array flags{
+    Flag{
+        .name = "--png",
+        .value = {"FILE", Completes::file},
+        .help = "write the heat map to a PNG file, up to 1,024 x 1,024 cells, with axes and scale",
+        .manual = R"(.Fl -png
+writes the heat map to a PNG file instead, of up to 1,024 rows and columns, with axes and the colours' scale.
+A file of that name is replaced once the new one is whole.)",
+    },
     Flag{
         .name = "--slice",
         .value = {"INDICES"},
@@ -86,9 +112,15 @@ ExitCode run(const Typed& typed) {
     const Tensor& tensor = model.tensors()[index];
     const Matrix matrix = matrix_of(tensor.shape(), typed.value("--slice"));
     const CellValue value = typed.has("--largest") ? CellValue::largest : CellValue::average;
-    const Portrait portrait = portray(model, index, matrix, value, terminal_size(screen));
+    const bool is_picture = typed.has("--png");
+    const Portrait portrait = portray(model, index, matrix, value, is_picture ? png_size : terminal_size(screen));
     print(header(model, tensor) + numbers_text(portrait.statistics, screen.columns));
-    if (portrait.heat_map) print('\n' + terminal_picture(portrait, matrix, value, screen));
+    if (is_picture) {
+        write_png(png_picture(portrait, matrix, value, title(model, tensor, portrait.statistics)),
+                  typed.value("--png"));
+    } else if (portrait.heat_map) {
+        print('\n' + terminal_picture(portrait, matrix, value, screen));
+    }
     return ExitCode::ok;
 }
 

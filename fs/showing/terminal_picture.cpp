@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fs/showing/colours.hpp"
+#include "fs/showing/map_text.hpp"
 #include "fs/showing/statistics_text.hpp"
 #include "fs/terminal/quantity_text.hpp"
 
@@ -166,14 +167,7 @@ std::string map_line(const HeatMap& map, const Zoom& zoom, double limit, std::si
 }
 
 std::string scale_text(const HeatMap& map, double limit, const Screen& screen) {
-    bool has_nan = false;
-    bool has_infinity = false;
-    for (std::size_t y = 0; y < map.height(); ++y) {
-        for (std::size_t x = 0; x < map.width(); ++x) {
-            has_nan = has_nan || std::isnan(map.cell(y, x));
-            has_infinity = has_infinity || std::isinf(map.cell(y, x));
-        }
-    }
+    const MapContents contents = contents_of(map, limit);
     std::string scale;
     constexpr int steps = 12;
     if (screen.is_coloured) {
@@ -187,19 +181,16 @@ std::string scale_text(const HeatMap& map, double limit, const Screen& screen) {
     const auto swatch = [&](Colour colour, char level) {
         return screen.is_coloured ? background(colour) + " " + std::string(plain_again) : std::string(1, level);
     };
-    if (has_nan) text += fmt::format("  {} NaN", swatch(nan_colour, nan_level));
-    if (has_infinity) text += fmt::format("  {} infinity", swatch(infinity_colour, infinity_level));
+    if (contents.nans != 0) text += fmt::format("  {} NaN", swatch(nan_colour, nan_level));
+    if (contents.infinities != 0) text += fmt::format("  {} infinity", swatch(infinity_colour, infinity_level));
+    if (contents.beyond != 0) text += fmt::format("  {} beyond", with_commas(contents.beyond));
     return text + '\n';
 }
 
 std::string map_text(const HeatMap& map, const Matrix& matrix, CellValue value, const Screen& screen) {
     const double limit = map.limit();
     const Zoom zoom(map, screen);
-    const bool is_each = map.height() == map.rows() && map.width() == map.columns();
-    std::string text = std::string(margin, ' ');
-    if (!matrix.place.empty()) text += matrix.place + (matrix.is_default ? " (others by --slice), " : ", ");
-    text += is_each ? "each element" : value == CellValue::average ? "averages" : "largest magnitudes";
-    text += fmt::format(" of {} x {}\n", with_commas(map.rows()), with_commas(map.columns()));
+    std::string text = std::string(margin, ' ') + map_caption(map, matrix, value) + '\n';
     const std::size_t half_lines = map.height() * zoom.down;
     const std::size_t lines = screen.is_coloured ? (half_lines + 1) / 2 : half_lines;
     for (std::size_t line = 0; line < lines; ++line) {
