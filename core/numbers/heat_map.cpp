@@ -64,7 +64,7 @@ double HeatMap::limit() const {
     std::nth_element(magnitudes.begin(), most, magnitudes.end());
     const double common = *most;
     const double largest = *std::max_element(most, magnitudes.end());
-    return common > 0 && largest > 2 * common ? common : largest;
+    return common > 0 && largest > 2 * common ? 1.5 * common : largest;
 }
 
 }  // namespace tensorfs

@@ -8,6 +8,7 @@
 #include "core/views/listings.hpp"
 #include "fs/commands/load_source.hpp"
 #include "fs/commands/verbs.hpp"
+#include "fs/showing/map_text.hpp"
 #include "fs/showing/png_file.hpp"
 #include "fs/showing/png_picture.hpp"
 #include "fs/showing/portrait.hpp"
@@ -116,9 +117,12 @@ ExitCode run(const Typed& typed) {
     const Portrait portrait = portray(model, index, matrix, value, is_picture ? png_size : terminal_size(screen));
     print(header(model, tensor) + numbers_text(portrait.statistics, screen.columns));
     if (is_picture) {
+        if (portrait.heat_map) print(map_caption(*portrait.heat_map, matrix, value) + '\n');
         write_png(png_picture(portrait, matrix, value, title(model, tensor, portrait.statistics)),
                   typed.value("--png"));
-    } else if (portrait.heat_map) {
+    } else if (!portrait.heat_map) {
+        print("\nThere are no elements to show.\n");
+    } else {
         print('\n' + terminal_picture(portrait, matrix, value, screen));
     }
     return ExitCode::ok;

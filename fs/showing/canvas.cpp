@@ -11,7 +11,7 @@ constexpr Colour white{255, 255, 255};
 constexpr Colour black{0, 0, 0};
 constexpr std::size_t font_scale = 2;
 
-static_assert(glyph_step * font_scale == character_width && glyph_height * font_scale == text_height);
+static_assert(glyph_step * font_scale == character_width && (glyph_height - 2) * font_scale == text_height);
 
 }  // namespace
 

@@ -30,7 +30,7 @@ private:
     std::vector<Colour> pixels_;
 };
 
-/// Pixels that a character and a line of text take.
+/// Pixels that a character and a line of text take; what is below the line comes on top of that.
 inline constexpr std::size_t character_width = 12;
 inline constexpr std::size_t text_height = 14;
 

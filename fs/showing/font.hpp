@@ -4,9 +4,10 @@
 
 namespace tensorfs {
 
-/// A font of 5 × 7 pixels, drawn for labels in pictures; a line of text takes 6 pixels a character.
+/// A font of 5 × 9 pixels, drawn for labels in pictures, of which the last two are below the line; a character takes 6
+/// in width.
 inline constexpr std::size_t glyph_width = 5;
-inline constexpr std::size_t glyph_height = 7;
+inline constexpr std::size_t glyph_height = 9;
 inline constexpr std::size_t glyph_step = 6;
 
 /// Whether a pixel of a character is set. Characters that are not printable ASCII look like '?'.

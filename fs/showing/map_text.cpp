@@ -26,8 +26,14 @@ MapContents contents_of(const HeatMap& map, double limit) {
 }
 
 std::string map_caption(const HeatMap& map, const Matrix& matrix, CellValue value) {
-    std::string text;
-    if (!matrix.place.empty()) text += matrix.place + (matrix.is_default ? " (others by --slice), " : ", ");
+    if (matrix.place.empty() || !matrix.is_default) return short_map_caption(map, matrix, value);
+    Matrix said = matrix;
+    said.place += " (others by --slice)";
+    return short_map_caption(map, said, value);
+}
+
+std::string short_map_caption(const HeatMap& map, const Matrix& matrix, CellValue value) {
+    std::string text = matrix.place.empty() ? "" : matrix.place + ", ";
     const bool is_each = map.height() == map.rows() && map.width() == map.columns();
     text += is_each ? "each element" : value == CellValue::average ? "averages" : "largest magnitudes";
     return text + fmt::format(" of {} x {}", with_commas(map.rows()), with_commas(map.columns()));

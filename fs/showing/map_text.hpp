@@ -20,5 +20,7 @@ MapContents contents_of(const HeatMap& map, double limit);
 
 /// Which part of a tensor it is, and what its cells are: "[0,0,:,:] (others by --slice), averages of 300 x 500".
 std::string map_caption(const HeatMap& map, const Matrix& matrix, CellValue value);
+/// The same without the words in brackets, for a picture.
+std::string short_map_caption(const HeatMap& map, const Matrix& matrix, CellValue value);
 
 }  // namespace tensorfs

@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t gap = 10;  // between parts, and around all
 constexpr std::size_t line_step = text_height + 8;
 constexpr std::size_t tick = 6;
-constexpr std::size_t bar_width = 28;     // of the colour scale
+constexpr std::size_t bar_width = 28;  // of the colour scale
+constexpr std::size_t most_bar = 512;
 constexpr std::size_t least_bar = 160;    // its height
 constexpr std::size_t least_width = 640;  // of the picture, for the sake of its title
 constexpr Colour grey{120, 120, 120};
@@ -151,15 +152,16 @@ Canvas png_picture(const Portrait& portrait, const Matrix& matrix, CellValue val
     const MapContents contents = contents_of(map, limit);
     const CellSize size(map);
     const std::size_t left = gap + text_width(std::to_string(map.rows())) + 3 * tick;
-    const std::string caption = map_caption(map, matrix, value);
+    const std::string caption = short_map_caption(map, matrix, value);
     const Area area{left, title_height + line_step + gap, map.width() * size.width, map.height() * size.height};
-    const Area bar{left + area.width + 3 * gap, area.y, bar_width, std::max(area.height, least_bar)};
+    const Area bar{left + area.width + 3 * gap, area.y, bar_width, std::clamp(area.height, least_bar, most_bar)};
     constexpr std::size_t label_characters = 11;
     const std::size_t width =
         std::max(bar.x + bar.width + 2 * tick + label_characters * character_width + gap, least_width);
-    const std::size_t below_bar = bar.y + bar.height + 3 * line_step;
+    const std::size_t swatches = (contents.nans != 0 ? 1 : 0) + (contents.infinities != 0 ? 1 : 0);
+    const std::size_t below_bar = bar.y + bar.height + (swatches + 1) * line_step;
     const std::size_t below_map = area.y + area.height + 2 * tick + line_step;
-    Canvas canvas(width, std::max(below_bar, below_map + line_step) + gap);
+    Canvas canvas(width, std::max(below_bar, below_map + (contents.beyond != 0 ? line_step : 0)) + gap);
     write_title(canvas);
     canvas.write(gap, title_height, shortened(caption, width - 2 * gap));
     draw_cells(canvas, area, map, size, limit);
