@@ -32,7 +32,7 @@ bool has_colours() {
 
 Screen screen_of(std::string_view colour) {
     constexpr std::size_t most = 500;
-    constexpr std::size_t least_columns = 40;
+    constexpr std::size_t least_columns = 48;
     constexpr std::size_t least_lines = 16;
     Screen screen;
     winsize window{};

@@ -168,29 +168,38 @@ std::string map_line(const HeatMap& map, const Zoom& zoom, double limit, std::si
 
 std::string scale_text(const HeatMap& map, double limit, const Screen& screen) {
     const MapContents contents = contents_of(map, limit);
+    const int steps = screen.columns < 60 ? 3 : screen.columns < 100 ? 6 : 12;  // to either side of 0
     std::string scale;
-    constexpr int steps = 12;
     if (screen.is_coloured) {
         for (int i = -steps; i <= steps; ++i) scale += background(colour_of(i, steps)) + " ";
         scale += plain_again;
     } else {
         scale = levels;
     }
-    std::string text =
-        fmt::format("{}{} {} {}", std::string(margin, ' '), number_text(-limit), scale, number_text(limit));
+    const std::string low = limit == 0 ? "0" : number_text(-limit);
+    const std::string high = number_text(limit);
+    std::string text = fmt::format("{}{} {} {}", std::string(margin, ' '), low, scale, high);
+    std::size_t used = margin + low.size() + high.size() + 2 +
+                       (screen.is_coloured ? static_cast<std::size_t>(2 * steps + 1) : levels.size());
+    // As much of a legend as fits.
+    const auto add = [&](std::string_view sign, std::size_t sign_size, const std::string& what) {
+        used += 2 + sign_size + what.size();
+        if (used < screen.columns) text += fmt::format("  {}{}", sign, what);
+    };
     const auto swatch = [&](Colour colour, char level) {
         return screen.is_coloured ? background(colour) + " " + std::string(plain_again) : std::string(1, level);
     };
-    if (contents.nans != 0) text += fmt::format("  {} NaN", swatch(nan_colour, nan_level));
-    if (contents.infinities != 0) text += fmt::format("  {} infinity", swatch(infinity_colour, infinity_level));
-    if (contents.beyond != 0) text += fmt::format("  {} beyond", with_commas(contents.beyond));
+    if (contents.nans != 0) add(swatch(nan_colour, nan_level), 1, " NaN");
+    if (contents.infinities != 0) add(swatch(infinity_colour, infinity_level), 1, " infinity");
+    if (contents.beyond != 0) add("", 0, with_commas(contents.beyond) + " beyond");
     return text + '\n';
 }
 
 std::string map_text(const HeatMap& map, const Matrix& matrix, CellValue value, const Screen& screen) {
     const double limit = map.limit();
     const Zoom zoom(map, screen);
-    std::string text = std::string(margin, ' ') + map_caption(map, matrix, value) + '\n';
+    const std::string caption = map_caption(map, matrix, value).substr(0, screen.columns - margin);
+    std::string text = std::string(margin, ' ') + caption + '\n';
     const std::size_t half_lines = map.height() * zoom.down;
     const std::size_t lines = screen.is_coloured ? (half_lines + 1) / 2 : half_lines;
     for (std::size_t line = 0; line < lines; ++line) {
