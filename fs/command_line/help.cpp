@@ -83,12 +83,12 @@ std::string help(std::span<const Verb* const> all) {
                     {"man tensorfs", "the manual, with examples"}};
     return "tensorfs shows a model as a folder: each tensor is a read-only file.\n\n"
            "Usage: tensorfs SOURCE MOUNTPOINT [-f] [-d] [-o OPTION[,OPTION...]]\n"
-           "       tensorfs VERB ARGUMENTS\n\n" +
-           wrapped("",
-                   fmt::format("SOURCE is a model's folder or file ({}), an index (*.index.json) or the id of a model "
-                               "in the Hugging Face Hub's local cache, such as org/name.",
-                               suffixes_of(formats()))) +
-           "Unmount with `fusermount3 -u MOUNTPOINT`.\n\nVerbs:\n" + in_columns(verbs) + '\n' + in_columns(rest);
+           "       tensorfs VERB ARGUMENTS\n" +
+           wrapped("", fmt::format(
+                           "SOURCE is a model's folder or file ({}), *.index.json, or an id in the Hugging Face Hub's "
+                           "local cache.",
+                           suffixes_of(formats()))) +
+           "\nVerbs:\n" + in_columns(verbs) + '\n' + in_columns(rest);
 }
 
 std::string verb_help(const Verb& verb) {

@@ -122,7 +122,7 @@ ExitCode run(const Typed& typed) {
 
 constexpr Verb mount_verb{
     .name = "mount",
-    .summary = "show a model as a folder (the word may be left out)",
+    .summary = "show a model as a folder, until `fusermount3 -u MOUNTPOINT`",
     .manual = R"(Mounts; the word may be left out.
 The command returns when the mount answers, or fails with a message and an exit code.)",
     .arguments = arguments,

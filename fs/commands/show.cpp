@@ -132,7 +132,7 @@ ExitCode run(const Typed& typed) {
 
 constexpr Verb show_verb{
     .name = "show",
-    .summary = "a tensor's numbers, their histogram and a heat map, in the terminal or as a picture",
+    .summary = "a tensor's histogram and heat map in the terminal, or a picture of it",
     .manual = R"(Shows a tensor as a person wants to see it: where it lies, the numbers of
 .Cm stats ,
 a histogram of all of its numbers, and a heat map of its rows and columns, in as much room as the terminal has.
