@@ -33,7 +33,8 @@ public:
     [[nodiscard]] double cell(std::size_t y, std::size_t x) const;
 
     /// A magnitude that nearly all cells keep below, for a scale that single outliers do not spoil: the largest one
-    /// unless that is more than twice what 99 % of the cells keep to, then 1.5 times that. 0 where all are 0, or none is finite.
+    /// unless that is more than twice what 99 % of the cells keep to, then 1.5 times that. 0 where all are 0, or none
+    /// is finite.
     [[nodiscard]] double limit() const;
 
 private:
