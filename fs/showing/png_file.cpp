@@ -20,7 +20,7 @@ namespace tensorfs {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
-    throw Failure(ExitCode::internal, fmt::format("cannot write {}: {}", printable(path), why));
+    throw Failure(ExitCode::unwritable, fmt::format("cannot write {}: {}", printable(path), why));
 }
 
 /// A new file beside another one's name; removed at the end unless it took that name.

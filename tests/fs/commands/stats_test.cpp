@@ -155,9 +155,9 @@ TEST_CASE("show --png: replaces the file, or leaves nothing behind") {
     write_file(folder / "x.png", "old");
     CHECK(run(good(), {"b.2.w", "--png", folder / "x.png"}, "show").code == 0);
     CHECK(read_file(folder / "x.png").substr(1, 3) == "PNG");
-    CHECK(run(good(), {"b.2.w", "--png", folder / "none/x.png"}, "show").code != 0);
+    CHECK(run(good(), {"b.2.w", "--png", folder / "none/x.png"}, "show").code == 10);
     std::filesystem::create_directory(folder / "taken");
-    CHECK(run(good(), {"b.2.w", "--png", folder / "taken"}, "show").code != 0);
+    CHECK(run(good(), {"b.2.w", "--png", folder / "taken"}, "show").code == 10);
     std::size_t files = 0;
     for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++files;
     CHECK(files == 2);
