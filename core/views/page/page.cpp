@@ -96,10 +96,11 @@ public:
     }
 
     [[nodiscard]] std::string json() const {
-        return fmt::format(R"("dtypes":{},"shapes":{},"folders":{},"rests":{},"names":{},"dtype":{},"shape":{},"shard":{},)"
-                           R"("offset":{},"nbytes":{},"arrays":{})",
-                           dtypes_.json(), shapes_.json(), folders_.json(), rests_.json(), names_.json(), dtype_.json(),
-                           shape_.json(), shard_.json(), offset_.json(), nbytes_.json(), arrays_.json());
+        return fmt::format(
+            R"("dtypes":{},"shapes":{},"folders":{},"rests":{},"names":{},"dtype":{},"shape":{},"shard":{},)"
+            R"("offset":{},"nbytes":{},"arrays":{})",
+            dtypes_.json(), shapes_.json(), folders_.json(), rests_.json(), names_.json(), dtype_.json(), shape_.json(),
+            shard_.json(), offset_.json(), nbytes_.json(), arrays_.json());
     }
 
 private:
@@ -115,7 +116,8 @@ private:
 
     void add(const Tensor& tensor, const std::string& path) {
         const std::size_t common = common_folders(path, last_);
-        folders_.add(static_cast<std::uint64_t>(std::count(path.begin(), path.begin() + static_cast<long>(common), '/')));
+        folders_.add(
+            static_cast<std::uint64_t>(std::count(path.begin(), path.begin() + static_cast<long>(common), '/')));
         rests_.add(json_string(std::string_view(path).substr(common)));
         std::string dotted = path;
         std::replace(dotted.begin(), dotted.end(), '/', '.');
@@ -148,10 +150,10 @@ std::string tensors_of(const Model& model, const Tree& tree, PagePlace place) {
     name.remove_prefix(std::min(name.rfind('/') + 1, name.size()));
     Column notes;
     for (const std::string& note : model.notes()) notes.add(json_string(note));
-    return fmt::format(R"({{"model":{},"format":{},"is_mount":{},"parameters":{},"shards":{},"notes":{},"problems":{},{}}})",
-                       json_string(name), json_string(model.format_names()), place == PagePlace::mount,
-                       model.parameters(), shards.json(), notes.json(), problems_json(model),
-                       Tensors(model, tree).json());
+    return fmt::format(
+        R"({{"model":{},"format":{},"is_mount":{},"parameters":{},"shards":{},"notes":{},"problems":{},{}}})",
+        json_string(name), json_string(model.format_names()), place == PagePlace::mount, model.parameters(),
+        shards.json(), notes.json(), problems_json(model), Tensors(model, tree).json());
 }
 
 /// All metadata, or without arrays and long texts if that is too much for a page.

@@ -210,7 +210,7 @@ TEST_CASE("the hidden folder has the views, and lists them by name") {
     for (std::uint32_t i = 0; i < hidden.entries; ++i) {
         names.emplace_back(shown.volume->entry(hidden.inode, i, storage).name);
     }
-    CHECK(names == std::vector<std::string>{"f32", "flat", "metadata.json", "model-f32.safetensors",
+    CHECK(names == std::vector<std::string>{"f32", "flat", "index.html", "metadata.json", "model-f32.safetensors",
                                             "model.safetensors", "npy", "problems.json", "pytorch_model.bin",
                                             "tensors.json"});
     CHECK(hidden.folders == 3);
