@@ -40,6 +40,6 @@ TEST_CASE("a converted slice is read in any ranges, and its overflows are counte
     CHECK(pieces[0].offset == 4);
     CHECK(pieces[0].shard_nbytes == bytes.size());
     std::uint64_t overflows = 0;
-    REQUIRE(pieces[0].copy_to(reinterpret_cast<std::byte*>(halves.data()), nullptr, &overflows));
+    REQUIRE(pieces[0].copy_to(reinterpret_cast<std::byte*>(halves.data()), nullptr, {}, &overflows));
     CHECK(overflows == 3);
 }
