@@ -82,7 +82,7 @@ TEST_CASE("words that do not fit the verb's table are refused, and help says wha
 }
 
 TEST_CASE("a verb's usage is made of its table") {
-    CHECK(usage(verb) == "SOURCE [PATTERN...] [-a|--few] [--form long|short] [-o LIST]");
+    CHECK(usage(verb) == "SOURCE [PATTERN...] [-a|--few] [--form long|short] [--with WORD]... [-o LIST]");
 }
 
 TEST_CASE("a flag is given several times where its row says so") {

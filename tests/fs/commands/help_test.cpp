@@ -71,16 +71,17 @@ TEST_CASE("a verb's help names the options that the verb takes in a list, and no
         CHECK(has_line(help, "-h, --help"));
         for (const MountOption& option : mount_options()) {
             std::vector<std::string> arguments{std::string(verb->name), folder / "none"};
-            if (contains("mount cat diff", verb->name)) arguments.push_back(folder / "other");
+            if (contains("mount cat show diff", verb->name)) arguments.push_back(folder / "other");
             if (verb->name == "export") arguments.insert(arguments.end(), {"-o", folder / "other"});
             arguments.insert(arguments.end(), {std::string(verb->list_flag),
                                                std::string(option.name) + (option.value.name.empty() ? "" : "=1")});
             const bool is_taken = !contains(run_program(arguments).err, "is for mounting only");
             INFO(option.name);
-            // A mount's whole list may be given to sum; verify takes what is about the source, but judges all of it.
-            const bool is_of_use = verb->name == "sum"      ? option.is_of_source || option.name == "separators"
-                                   : verb->name == "verify" ? option.is_of_source && option.name != "partial"
-                                                            : is_taken;
+            // A mount's whole list may be given to sum and page; verify takes what is about the source, but judges all
+            // of it.
+            const bool is_of_use = contains("sum page", verb->name) ? option.is_of_source || option.name == "separators"
+                                   : verb->name == "verify"         ? option.is_of_source && option.name != "partial"
+                                                                    : is_taken;
             CHECK(has_line(help, spelling(option)) == is_of_use);
             CHECK((is_taken || !is_of_use));
         }

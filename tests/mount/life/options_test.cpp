@@ -96,7 +96,7 @@ TEST_CASE("each option that the manual has can be mounted with") {
         {"gid", {"8"}},
         {"umask", {"027"}},
         {"cache", {"once"}},
-        {"order", {"kept", "free"}},
+        {"order", {"kept"}},
         {"threads", {"2"}},
         {"idle", {"600"}},
         {"log", {"warning"}},
