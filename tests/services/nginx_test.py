@@ -162,7 +162,10 @@ def test_views(program: str, folder: Path) -> None:
         for name in ('"a/"', '"c"', '"empty"'):
             check(f"<a href={name}>" in listing, f"{name} is not listed:\n{listing}")
         check(".tensorfs" not in listing, "what is hidden is listed")
-        check('<a href="model.safetensors">' in nginx.ask("/.tensorfs/").body.decode(), ".tensorfs is not listed")
+        for path in ("/.tensorfs/", "/.tensorfs/index.html"):  # the page is what the folder shows
+            page = nginx.ask(path)
+            check_equal(page.headers["content-type"], "text/html", f"{path}: type")
+            check('id="tensors-data"' in page.body.decode(), f"{path} is not the page")
         tensors = nginx.ask("/.tensorfs/tensors.json")
         check_equal(tensors.headers["content-type"], "application/json", "type of .json")
         check_equal(len(json.loads(tensors.body)), len(model.tensors), "tensors")
