@@ -27,7 +27,7 @@ NOT_RUN_OF_MANUAL = {
 # The blocks of the pages that are run here: page and section.
 RUN = {
     ("README.md", "From the shell"), ("README.md", "From NumPy"), ("README.md", "From PyTorch"), ("README.md", "From C"),
-    ("README.md", "Without a mount"), ("core/README.md", "Views"), ("fs/README.md", "Memory"),
+    ("README.md", "Without a mount"), ("core/README.md", "Views"), ("fs/README.md", "Ahead of use"),
     ("fs/README.md", "One SIGHUP, step by step"), ("systemd/README.md", "fstab and mount(8)"),
     ("scripts/README.md", "Build it by hand"), ("systemd/FAR.md", "Look into a model on a web server"),
 }  # fmt: skip
@@ -90,7 +90,7 @@ def test_manual(program: str) -> None:
             code, output = type_in(program, folder, block)
             check_equal(code, 0, f"exit code of\n{block}which printed\n{output}")
             outputs.append(output)
-        mounted, once, sums, unmounted = outputs
+        mounted, once, sums, unmounted, exported = outputs
         check(mounted.startswith("weight\n"), f"ls printed {mounted}")
         check('user.tensor.name="model.layers.0.self_attn.q_proj.weight"' in mounted, f"getfattr printed {mounted}")
         check("36 tensors" in mounted, f"warm printed {mounted}")
@@ -101,6 +101,9 @@ def test_manual(program: str) -> None:
         check("[[" in unmounted, f"cat printed no corner: {unmounted}")
         sizes = [int(line) for line in unmounted.splitlines() if line.isdigit()]
         check_equal((len(sizes), sum(sizes)), (44, 3_819_868), "tensors and bytes that cat wrote")
+        check_equal(exported, "", "what export prints")
+        written = ("llama.safetensors", "llama-f16/model.safetensors", "layers.npz")
+        check(all((folder / name).stat().st_size > 1_000_000 for name in written), "an export is missing, or small")
 
 
 def test_all_blocks() -> None:
@@ -189,7 +192,7 @@ def test_from_octave(program: str) -> None:
 
 def test_warming(program: str) -> None:
     """examples: fs/README.md's that warm a model do what they should"""
-    (text,) = blocks_of("fs/README.md", "Memory")
+    (text,) = blocks_of("fs/README.md", "Ahead of use")
     with working_folder("mnt") as folder:
         make_model("demo", folder / "Llama-3-70B")
         check_equal(type_in(program, folder, "mkdir mnt && tensorfs Llama-3-70B mnt"), (0, ""), "mounting")
