@@ -77,11 +77,12 @@ TEST_CASE("a verb's help names the options that the verb takes in a list, and no
                                                std::string(option.name) + (option.value.name.empty() ? "" : "=1")});
             const bool is_taken = !contains(run_program(arguments).err, "is for mounting only");
             INFO(option.name);
-            // A mount's whole list may be given to sum and page; verify takes what is about the source, but judges all
-            // of it.
-            const bool is_of_use = contains("sum page", verb->name) ? option.is_of_source || option.name == "separators"
-                                   : verb->name == "verify"         ? option.is_of_source && option.name != "partial"
-                                                                    : is_taken;
+            // A mount's whole list may be given to sum, stats and page; verify takes what is about the source, but
+            // judges all of it.
+            const bool is_of_use = contains("sum stats page", verb->name)
+                                       ? option.is_of_source || option.name == "separators"
+                                   : verb->name == "verify" ? option.is_of_source && option.name != "partial"
+                                                            : is_taken;
             CHECK(has_line(help, spelling(option)) == is_of_use);
             CHECK((is_taken || !is_of_use));
         }
