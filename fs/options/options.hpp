@@ -7,8 +7,8 @@
 #include "core/model/model.hpp"
 #include "core/sources/source.hpp"
 #include "fs/options/cache_mode.hpp"
-#include "fs/options/read_order.hpp"
 #include "fs/options/owner.hpp"
+#include "fs/options/read_order.hpp"
 #include "fs/terminal/log_level.hpp"
 
 namespace tensorfs {
@@ -25,13 +25,13 @@ struct MountOptions {
     std::string shown_source;  // what findmnt and df show, unless fsname= says otherwise
     LoadOptions load;
     std::string mountpoint;
-    bool foreground = false;        // -f: stay, log to the terminal
-    bool debug = false;             // -d: show every request; stays in the foreground
-    std::string separators = "./";  // where names are cut into folders
-    unsigned threads = 64;          // the most requests answered at once
+    bool foreground = false;                 // -f: stay, log to the terminal
+    bool debug = false;                      // -d: show every request; stays in the foreground
+    std::string separators = "./";           // where names are cut into folders
+    unsigned threads = 64;                   // the most requests answered at once
     ReadOrder order = ReadOrder::automatic;  // in which the shards are read
-    Cache cache = Cache::keep;      // where the system keeps what was read
-    std::chrono::seconds idle{0};   // unmount when unused for so long; 0: never
+    Cache cache = Cache::keep;               // where the system keeps what was read
+    std::chrono::seconds idle{0};            // unmount when unused for so long; 0: never
     LogLevel log_level = LogLevel::info;
     bool is_baseline = false;       // without what makes it fast, to be compared with
     unsigned max_read = 0;          // the largest request in bytes; 0: what libfuse derives
