@@ -1,6 +1,6 @@
 // The model: tensors in columns, and the folders that their paths make.
 
-const json = (id) => JSON.parse(document.getElementById(id).textContent);
+const json = (id, reviver) => JSON.parse(document.getElementById(id).textContent, reviver);
 const data = json("tensors-data");
 const count = data.rests.length;
 
@@ -13,14 +13,17 @@ data.paths = new Array(count);
     data.paths[i] = last.join("/");
   }
 }
-// Paths of the arrays' files, where they are not the tensor's and ".npy".
-const arrays = new Map(data.arrays);
-const arrayOf = (i) => arrays.get(i) ?? `${data.paths[i]}.npy`;
-const productOf = (shape) => shape.reduce((product, dim) => product * dim, 1);
+// URLs of files that do not follow from their paths, of the tensor's elements and of its arrays.
+const links = new Map(data.links.map(([i, ...urls]) => [i, urls]));
+const elementsUrl = (i) => links.get(i)?.[0] ?? urlOf(data.paths[i]);
+const arrayUrl = (i) => links.get(i)?.[1] ?? `${urlOf(data.paths[i])}.npy`;
+// Where one dimension is 0, the others may be of any size.
+const productOf = (shape) => shape.includes(0) ? 0 : shape.reduce((product, dim) => product * dim, 1);
 data.elements = data.shapes.map(productOf);
 const parametersOf = (i) => data.elements[data.shape[i]];
 const nameOf = (i) => data.names[i] === 0 ? data.paths[i].replaceAll("/", ".") : data.names[i];
 const shapeOf = (i) => data.shapes[data.shape[i]];
+const offsetText = (i) => data.offset[i] < 0 ? "none" : withCommas(data.offset[i]);
 const dtypeOf = (i) => data.dtypes[data.dtype[i]];
 
 // What is below a path. Tensors stand depth first, so that a folder is a range of them; `tensor` is -1 for a folder.

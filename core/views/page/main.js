@@ -68,7 +68,6 @@ const hideDetails = () => {
 const showDetails = (i) => {
   hideDetails();
   reading = new AbortController();
-  const path = urlOf(data.paths[i]);
   const link = (to, text) => element("a", { href: to }, text);
   const numbers = element("div", {});
   byId("details").replaceChildren(
@@ -79,7 +78,7 @@ const showDetails = (i) => {
       pair("bytes", withCommas(data.nbytes[i])), pair("file", named(data.shards[data.shard[i]])),
       pair("offset", data.offset[i] < 0 ? "none: its elements lie apart" : withCommas(data.offset[i]))),
     ...(data.is_mount ? [element("div", { class: "links" },
-      link(`../${path}`, "elements"), link(`npy/${urlOf(arrayOf(i))}`, ".npy"), link(`f32/${urlOf(arrayOf(i))}`, ".npy, widened"))] : []),
+      link(`../${elementsUrl(i)}`, "elements"), link(`npy/${arrayUrl(i)}`, ".npy"), link(`f32/${arrayUrl(i)}`, ".npy, widened"))] : []),
     numbers);
   byId("details").hidden = false;
   byId("body").classList.add("with-details");

@@ -38,6 +38,10 @@ const longList = (values, label) => {
   return whole;
 };
 
+// Integers that JavaScript's numbers would round stay as they are written, where the browser tells.
+const exact = (key, value, context) =>
+  (Number.isInteger(value) && !Number.isSafeInteger(value) && context?.source ? context.source : value);
+
 const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
 const valueOf = (key, value) => {
@@ -50,7 +54,7 @@ const valueOf = (key, value) => {
 };
 
 const showMetadata = (panel) => {
-  const shards = Object.entries(json("metadata-data")).filter(([, pairs]) => Object.keys(pairs).length !== 0);
+  const shards = Object.entries(json("metadata-data", exact)).filter(([, pairs]) => Object.keys(pairs).length !== 0);
   if (shards.length === 0) {
     panel.replaceChildren(element("p", { class: "quiet" }, "The files say nothing of themselves."));
     return;

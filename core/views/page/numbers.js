@@ -92,7 +92,7 @@ const showNumbers = async (place, i, signal) => {
       : "Numbers are shown where this page is opened in a mount, through a web server."));
     return;
   }
-  const url = `f32/${urlOf(arrayOf(i))}`;
+  const url = `f32/${arrayUrl(i)}`;
   if (data.nbytes[i] === 0) {
     place.replaceChildren(element("p", { class: "quiet" }, "It has no elements."));
     return;
@@ -122,7 +122,7 @@ const showNumbers = async (place, i, signal) => {
   };
   for (const input of [row, column]) input.addEventListener("change", show);
   place.replaceChildren(element("div", { class: "at" },
-    element("label", {}, "row", row), element("span", {}, `of ${withCommas(height)}`),
-    element("label", {}, "column", column), element("span", {}, `of ${withCommas(width)}`)), note, grid, picture);
+    element("label", {}, "row", row, `of ${withCommas(height)}`),
+    element("label", {}, "column", column, `of ${withCommas(width)}`)), note, grid, picture);
   await show();
 };

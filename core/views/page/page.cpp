@@ -5,15 +5,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/base/escape.hpp"
 #include "core/base/json_text.hpp"
 #include "core/base/path.hpp"
 #include "core/formats/metadata.hpp"
 #include "core/model/suffixed.hpp"
 #include "core/views/listings.hpp"
 #include "core/views/page/page_source.hpp"
+#include "core/views/views.hpp"
 
 namespace tensorfs {
 namespace {
@@ -76,8 +80,30 @@ std::size_t common_folders(std::string_view a, std::string_view b) {
     return end;
 }
 
+/// A path as a URL has it: bytes that may mean something there, or are no characters, as %XX.
+std::string url_of(std::string_view path) {
+    std::string url;
+    for (const char c : path) {
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                              std::string_view("-._~/").find(c) != std::string_view::npos;
+        url += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return url;
+}
+
+/// A path to be shown: a pipeline's folder can have bytes that are no characters, which become %XX, as in utf8_name().
+std::string shown_path(std::string path) {
+    if (is_utf8(path)) return path;
+    std::string shown;
+    for (std::size_t at = 0, length = 0; at < path.size(); at += std::max<std::size_t>(length, 1)) {
+        length = utf8_length(std::string_view(path).substr(at));
+        shown += length == 0 ? fmt::format("%{:02X}", static_cast<unsigned char>(path[at])) : path.substr(at, length);
+    }
+    return shown;
+}
+
 /// Tensors in columns, depth first through the tree. A path is how many of the last one's folders it begins with, and
-/// the rest; a name is 0 where it is the path with dots for slashes.
+/// the rest; a name is 0 where it is the path with dots for slashes. Links are those that do not follow from the path.
 class Tensors {
 public:
     Tensors(const Model& model, const Tree& tree) {
@@ -89,8 +115,9 @@ public:
                 const Tree::Folder& folder = tree.folder(node);
                 for (std::uint32_t i = folder.count; i-- > 0;) ahead.push_back(folder.first + i);
             } else {
-                add_array_name(tree, node);
-                add(model.tensors()[tree.tensor(node)], tree.path(node));
+                std::string path = tree.path(node);
+                add_links(tree, node, path);
+                add(model.tensors()[tree.tensor(node)], shown_path(std::move(path)));
             }
         }
     }
@@ -98,20 +125,20 @@ public:
     [[nodiscard]] std::string json() const {
         return fmt::format(
             R"("dtypes":{},"shapes":{},"folders":{},"rests":{},"names":{},"dtype":{},"shape":{},"shard":{},)"
-            R"("offset":{},"nbytes":{},"arrays":{})",
+            R"("offset":{},"nbytes":{},"links":{})",
             dtypes_.json(), shapes_.json(), folders_.json(), rests_.json(), names_.json(), dtype_.json(), shape_.json(),
-            shard_.json(), offset_.json(), nbytes_.json(), arrays_.json());
+            shard_.json(), offset_.json(), nbytes_.json(), links_.json());
     }
 
 private:
-    /// Where an array's file has another name than the tensor's and ".npy".
-    void add_array_name(const Tree& tree, Tree::Position node) {
+    /// Where a path is shown otherwise than it is, or an array's file is not called as the tensor's and ".npy".
+    void add_links(const Tree& tree, Tree::Position node, const std::string& path) {
         constexpr std::string_view ending = ".npy";
         std::string storage;
         const std::string_view name = suffixed_name(tree, node, ending, storage);
-        if (name.size() == tree.name(node).size() + ending.size()) return;
-        const std::string folder = tree.path(tree.parent(node));
-        arrays_.add(fmt::format("[{},{}]", count_, json_string(join_path(folder, std::string(name)))));
+        if (name.size() == tree.name(node).size() + ending.size() && is_utf8(path)) return;
+        const std::string array = join_path(tree.path(tree.parent(node)), std::string(name));
+        links_.add(fmt::format(R"([{},"{}","{}"])", count_, url_of(path), url_of(array)));
     }
 
     void add(const Tensor& tensor, const std::string& path) {
@@ -121,7 +148,8 @@ private:
         rests_.add(json_string(std::string_view(path).substr(common)));
         std::string dotted = path;
         std::replace(dotted.begin(), dotted.end(), '/', '.');
-        names_.add(dotted == tensor.full_name() ? "0" : json_string(tensor.full_name()));
+        const std::string_view name = utf8_name(tensor, storage_);
+        names_.add(dotted == name ? "0" : json_string(name));
         dtype_.add(dtypes_.of(fmt::format("\"{}\"", to_string(tensor.dtype()))));
         shape_.add(shapes_.of(to_string(tensor.shape())));
         shard_.add(tensor.shard());
@@ -138,8 +166,9 @@ private:
     Numbers dtypes_;
     Numbers shapes_;
     Column folders_, rests_, names_, dtype_, shape_, shard_, offset_, nbytes_;
-    Column arrays_;
+    Column links_;
     std::string last_;
+    std::string storage_;
     std::uint64_t count_ = 0;
 };
 
