@@ -24,7 +24,7 @@ const numberText = (value) => {
 };
 
 // Characters that nobody sees, or that turn the direction of what follows, are shown by their numbers.
-const visible = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+const visible = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
   (c) => `⟨${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 
 // element("p", {class: "quiet"}, "text", another)

@@ -47,6 +47,7 @@ const find = () => {
 
 const showFolder = (path) => {
   const found = folderAt(path);
+  const wasCrumb = byId("crumbs").contains(document.activeElement);
   if (found !== folder || byId("crumbs").childElementCount === 0) {
     folder = found;
     const names = folder.path === "" ? [] : folder.path.split("/");
@@ -57,10 +58,12 @@ const showFolder = (path) => {
     find();
   }
   draw();
+  if (wasCrumb) byId("map").querySelector("[tabindex='0']")?.focus();
 };
 
 const hideDetails = () => {
   reading.abort();
+  if (byId("details").contains(document.activeElement)) table.grid.focus();
   byId("details").hidden = true;
   byId("body").classList.remove("with-details");
 };
@@ -76,12 +79,14 @@ const showDetails = (i) => {
     element("dl", {},
       pair("dtype", dtypeOf(i)), pair("shape", shapeText(shapeOf(i))), pair("parameters", withCommas(parametersOf(i))),
       pair("bytes", withCommas(data.nbytes[i])), pair("file", named(data.shards[data.shard[i]])),
-      pair("offset", data.offset[i] < 0 ? "none: its elements lie apart" : withCommas(data.offset[i]))),
+      pair("offset", data.offset[i] < 0 ? "none: its elements lie apart" : offsetText(i))),
     ...(data.is_mount ? [element("div", { class: "links" },
       link(`../${elementsUrl(i)}`, "elements"), link(`npy/${arrayUrl(i)}`, ".npy"), link(`f32/${arrayUrl(i)}`, ".npy, widened"))] : []),
     numbers);
   byId("details").hidden = false;
   byId("body").classList.add("with-details");
+  // In a narrow window they stand above the table.
+  if (matchMedia("(max-width: 900px)").matches) byId("details").scrollIntoView();
   const { signal } = reading;
   showNumbers(numbers, i, signal).catch((error) => {
     if (!signal.aborted) numbers.replaceChildren(element("p", { class: "quiet" }, error.message));
@@ -127,6 +132,7 @@ byId("tabs").addEventListener("keydown", (event) => {
   next.focus();
   next.click();
 });
+byId("map").addEventListener("keydown", (event) => moveInMap(byId("map"), event));
 byId("measure").addEventListener("change", (event) => {
   measure = event.target.value;
   draw();
@@ -134,13 +140,13 @@ byId("measure").addEventListener("change", (event) => {
 search.addEventListener("input", find);
 search.addEventListener("keydown", (event) => {
   if (event.key === "Enter" || event.key === "ArrowDown") {
-    table.rows.focus();
+    table.grid.focus();
     table.choose(0, false);
     event.preventDefault();
   }
 });
 document.addEventListener("keydown", (event) => {
-  const isTyping = event.target instanceof HTMLInputElement;
+  const isTyping = event.target instanceof HTMLInputElement && event.target.type !== "radio";
   if (event.key === "/" && !isTyping) {
     search.focus();
     event.preventDefault();

@@ -4,17 +4,35 @@ const row_height = 28;
 const highest = 30_000_000;  // browsers know no higher elements; more rows share pixels
 
 const by = (value) => (a, b) => value(a) - value(b);
+
+// The place of each value when all are sorted.
+const ranksOf = (values, compare) => {
+  const ranks = new Array(values.length);
+  [...values.keys()].sort((a, b) => compare(values[a], values[b])).forEach((at, rank) => { ranks[at] = rank; });
+  return ranks;
+};
+const dtypeRanks = ranksOf(data.dtypes, (a, b) => a < b ? -1 : 1);
+// By the number of dimensions, then by these, outermost first.
+const shapeRanks = ranksOf(data.shapes, (a, b) => {
+  const at = a.findIndex((dim, n) => dim !== b[n]);
+  return a.length - b.length || (at < 0 ? 0 : a[at] - b[at]);
+});
+
+// "wide" columns are left out of narrow windows, and "place", which the details have, also beside these.
 const columns = [
   { title: "Name", compare: (a, b) => a - b, cell: (i, table) => named(table.nameIn(i)) },  // as they stand: in natural order
-  { title: "Dtype", compare: by((i) => data.dtype[i]), cell: (i) => dtypeOf(i) },
-  { title: "Shape", compare: by((i) => data.shape[i]), cell: (i) => shapeText(shapeOf(i)), kind: "wide" },
-  { title: "Parameters", compare: by(parametersOf), cell: (i) => withCommas(parametersOf(i)), kind: "wide number" },
-  { title: "Bytes", compare: by((i) => data.nbytes[i]), cell: (i) => bytesText(data.nbytes[i]), kind: "number" },
+  { title: "Dtype", compare: by((i) => dtypeRanks[data.dtype[i]]), cell: (i) => dtypeOf(i) },
+  { title: "Shape", compare: by((i) => shapeRanks[data.shape[i]]), cell: (i) => shapeText(shapeOf(i)), kind: "wide" },
+  { title: "Parameters", compare: by(parametersOf), cell: (i) => withCommas(parametersOf(i)), kind: "wide number", falls: true },
+  { title: "Bytes", compare: by((i) => data.nbytes[i]), cell: (i) => bytesText(data.nbytes[i]), kind: "number", falls: true },
+  { title: "File", compare: by((i) => data.shard[i]), cell: (i) => named(data.shards[data.shard[i]]), kind: "wide place" },
+  { title: "Offset", compare: by((i) => data.offset[i]), cell: offsetText, kind: "wide place number" },
 ];
 
 class Table {
   constructor(open) {
     this.open = open;
+    this.grid = byId("table");
     this.rows = byId("rows");
     this.room = this.rows.appendChild(element("div", { role: "presentation" }));
     this.order = { column: 0, down: false };
@@ -24,7 +42,7 @@ class Table {
       { role: "columnheader", class: column.kind },
       element("button", { onclick: () => this.sort(number) }, column.title))));
     this.rows.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true });
-    this.rows.addEventListener("keydown", (event) => this.press(event));
+    this.grid.addEventListener("keydown", (event) => this.press(event));
     new ResizeObserver(() => this.draw()).observe(this.rows);
   }
 
@@ -52,7 +70,7 @@ class Table {
   }
 
   sort(column) {
-    this.order = { column, down: this.order.column === column ? !this.order.down : column >= 3 };
+    this.order = { column, down: this.order.column === column ? !this.order.down : columns[column].falls === true };
     this.chosen = -1;
     this.arrange();
   }
@@ -65,7 +83,7 @@ class Table {
       if (number === column) head.setAttribute("aria-sort", down ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     });
-    byId("table").setAttribute("aria-rowcount", this.shown.length + 1);
+    this.grid.setAttribute("aria-rowcount", this.shown.length + 1);
     this.room.style.height = `${Math.min(this.shown.length * row_height, highest)}px`;
     this.draw();
   }
@@ -87,15 +105,18 @@ class Table {
       const i = this.shown[at];
       const row = element("div", {
         role: "row", id: `row-${at}`, "aria-rowindex": at + 2, "aria-selected": at === this.chosen ? "true" : "false",
-        onclick: () => this.choose(at, true),
-      }, ...columns.map((column) => element("div", { role: "cell", class: column.kind }, column.cell(i, this))));
+        onclick: () => {
+          this.grid.focus({ preventScroll: true });
+          this.choose(at, true);
+        },
+      }, ...columns.map((column) => element("div", { role: "gridcell", class: column.kind }, column.cell(i, this))));
       row.firstChild.title = visible(nameOf(i));
       row.style.top = `${top + (at - first) * row_height}px`;
       made.push(row);
     }
     this.room.replaceChildren(...made);
-    if (this.chosen >= first && this.chosen < behind) this.rows.setAttribute("aria-activedescendant", `row-${this.chosen}`);
-    else this.rows.removeAttribute("aria-activedescendant");
+    if (this.chosen >= first && this.chosen < behind) this.grid.setAttribute("aria-activedescendant", `row-${this.chosen}`);
+    else this.grid.removeAttribute("aria-activedescendant");
   }
 
   choose(at, opens) {
@@ -110,6 +131,7 @@ class Table {
   }
 
   press(event) {
+    if (event.target instanceof HTMLButtonElement) return;  // a column's head
     const page = Math.max(1, Math.floor(this.rows.clientHeight / row_height) - 1);
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
     if (event.key in moves) this.choose(this.chosen < 0 ? 0 : this.chosen + moves[event.key], false);

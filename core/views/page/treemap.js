@@ -60,7 +60,9 @@ const put = (made, { x, y, width, height }) => {
   return made;
 };
 
-// What is in a folder, without names, and some levels of what is in that.
+const name_height = 18;  // of a line in an area within another
+
+// What is in a folder, and some levels of what is in that; with names where there is room.
 const drawInside = (map, node, measure, rectangle, levels) => {
   for (const area of squarify(weighed(node, measure), rectangle)) {
     if (Math.min(area.width, area.height) < 4) continue;
@@ -68,14 +70,29 @@ const drawInside = (map, node, measure, rectangle, levels) => {
     const box = element("span", { class: "inner", "aria-hidden": "true" });
     if (child) box.style.background = colourOf(child.dtype);
     map.append(put(box, area));
-    if (child && child.tensor < 0 && levels > 1 && area.width > 24 && area.height > 24) {
-      const inside = { x: area.x + 2, y: area.y + 2, width: area.width - 4, height: area.height - 4 };
+    if (!child) continue;
+    const isFolder = child.tensor < 0;
+    const isNamed = area.width > 34 && area.height > name_height + (isFolder ? 14 : 0);
+    if (isNamed) box.append(named(child.name + (isFolder ? "/" : "")));
+    if (isFolder && levels > 1 && area.width > 24 && area.height > 24) {
+      const top = isNamed ? name_height : 2;
+      const inside = { x: area.x + 2, y: area.y + top, width: area.width - 4, height: area.height - top - 2 };
       drawInside(map, child, measure, inside, levels - 1);
     }
   }
 };
 
+// Keeps the focus where it was: on the same area, or on that of the folder that was left, or else on the first.
+const keepFocus = (map, last) => {
+  const areas = [...map.querySelectorAll("button")];
+  const kept = areas.find(({ dataset: { path } }) => last !== undefined && (last === path || last.startsWith(`${path}/`)));
+  const first = kept ?? areas[0];
+  if (first) first.tabIndex = 0;
+  if (last !== undefined) first?.focus();
+};
+
 const drawMap = (map, node, measure, open) => {
+  const last = map.contains(document.activeElement) ? document.activeElement.dataset.path : undefined;
   const size = (item) => (measure === "nbytes" ? bytesText(item.weight) : `${countText(item.weight)} parameters`);
   const areas = squarify(weighed(node, measure), { x: 0, y: 0, width: map.clientWidth, height: map.clientHeight });
   map.replaceChildren(...areas.filter((area) => Math.min(area.width, area.height) >= smallest_side).map((area) => {
@@ -87,7 +104,9 @@ const drawMap = (map, node, measure, open) => {
     const child = item.node;
     const isFolder = child.tensor < 0;
     const title = `${visible(child.name)}${isFolder ? "/" : ""}, ${size(item)}`;
-    const made = element("button", { class: "area", title, "aria-label": title, onclick: () => open(child) });
+    const made = element("button", {
+      class: "area", title, "aria-label": title, tabindex: -1, "data-path": child.path, onclick: () => open(child),
+    });
     made.style.background = colourOf(child.dtype);
     if (isFolder && area.width > 44 && area.height > 60) {
       drawInside(made, child, measure, { x: 3, y: 38, width: area.width - 8, height: area.height - 43 }, 3);
@@ -97,6 +116,31 @@ const drawMap = (map, node, measure, open) => {
     return put(made, area);
   }));
   if (areas.length === 0) map.append(element("p", { class: "quiet" }, "Nothing in here has any bytes."));
+  keepFocus(map, last);
+};
+
+// Arrows move through the map, which is one stop of the Tab key: to the nearest area on that side.
+const moveInMap = (map, event) => {
+  const side = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+  const from = document.activeElement;
+  if (!side || !map.contains(from)) return;
+  event.preventDefault();
+  const middle = (area) => [area.offsetLeft + area.offsetWidth / 2, area.offsetTop + area.offsetHeight / 2];
+  const [x, y] = middle(from);
+  let [nearest, least] = [null, Infinity];
+  for (const area of map.querySelectorAll("button")) {
+    const [dx, dy] = [middle(area)[0] - x, middle(area)[1] - y];
+    const along = dx * side[0] + dy * side[1];
+    const aside = Math.abs(dx * side[1]) + Math.abs(dy * side[0]);
+    const gap = side[0] === 0 ? (side[1] < 0 ? from.offsetTop - area.offsetTop - area.offsetHeight : area.offsetTop - from.offsetTop - from.offsetHeight)
+      : (side[0] < 0 ? from.offsetLeft - area.offsetLeft - area.offsetWidth : area.offsetLeft - from.offsetLeft - from.offsetWidth);
+    if (area === from || along <= 0 || gap < -1 || gap + aside >= least) continue;
+    [nearest, least] = [area, gap + aside];
+  }
+  if (!nearest) return;
+  from.tabIndex = -1;
+  nearest.tabIndex = 0;
+  nearest.focus();
 };
 
 const drawLegend = (legend, node) => {
