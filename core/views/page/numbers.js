@@ -1,6 +1,7 @@
 // A corner of a tensor's numbers, fetched by range from its file in f32/, and a small picture of them.
 
 const corner = 16;  // rows, and columns
+const cell_side = 20;  // pixels of the picture
 const most_bytes = 1 << 20;  // of one answer
 
 const readers = {
@@ -73,6 +74,7 @@ const paint = (canvas, rows) => {
   const most = Math.max(...finite.map(Math.abs), Number.MIN_VALUE);
   canvas.width = values[0].length;
   canvas.height = values.length;
+  canvas.style.width = `${canvas.width * cell_side}px`;
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);
   values.flat().forEach((value, i) => {
