@@ -35,6 +35,15 @@ def small_model(folder: Path) -> list[Tensor]:
     return tensors
 
 
+def served(nginx: Nginx, place: str = "") -> str:
+    return f"http://127.0.0.1:{nginx.port}/.tensorfs/index.html{place}"
+
+
+def options() -> list[str]:
+    """nginx's workers are not root's, where this is root."""
+    return ["-o", "allow_other"] if os.geteuid() == 0 else []
+
+
 def check_asked_only(page: Browser, origin: str) -> None:
     for url in page.requests():
         check(url.startswith((origin, "about:", "data:", "chrome:", "devtools:")), f"it asks for {url}")
@@ -64,6 +73,11 @@ def test_from_file(program: str, folder: Path) -> None:
         page.click(".area[title^='layers/']")
         page.wait("return document.querySelectorAll('#crumbs li').length === 3")
         check_equal(sorted(page.texts(f"{ROWS} > :first-child")), ["….0.weight", "….1.weight"], "folder")
+        page.click("#heads > :nth-child(3) button")
+        check_equal(page.texts(f"{ROWS} > :nth-child(3)"), ["30 × 20", "40 × 50"], "by shape")
+        page.click("#heads > :last-child button")
+        offsets = [int(text.replace(",", "")) for text in page.texts(f"{ROWS} > :last-child")]
+        check(offsets[0] < offsets[1], f"by offset: {offsets}")
         page.run("history.back()")
         page.wait("return document.querySelectorAll('#crumbs li').length === 2")
         page.click(f"{ROWS}:first-child")
@@ -93,11 +107,21 @@ def test_keyboard(program: str, folder: Path) -> None:
         check("head.bias" in active, f"the active row is {active}")
         page.press("ESCAPE")
         page.wait("return document.querySelector('#details').hidden")
-        page.run("document.querySelector(\".area[title^='model/']\").focus()")
-        page.press("ENTER")
+        # The map is one stop of the Tab key, in which arrows move, and keeps the focus from folder to folder.
+        area = "return document.activeElement.dataset.path"
+        check_equal(page.run("return document.querySelectorAll('#map [tabindex=\"0\"]').length"), 1, "stops in the map")
+        page.run("document.querySelector(\"#map [tabindex='0']\").focus()")
+        check_equal(page.run(area), "model", "the largest")
+        page.press("ARROW_RIGHT")
+        check_equal(page.run(area), "conv", "on its right")
+        page.press("ARROW_RIGHT")
+        check_equal(page.run(area), "conv", "nothing is on the right of that")
+        page.press("ARROW_LEFT", "ENTER")
         page.wait("return document.querySelectorAll('#crumbs li').length === 2")
+        check_equal(page.run(area), "model/embed", "the largest in there")
         page.press("ESCAPE")
         page.wait("return document.querySelectorAll('#crumbs li').length === 1")
+        check_equal(page.run(area), "model", "where it came from")
         page.run("document.querySelector('#tab-tensors').focus()")
         page.press("ARROW_RIGHT")
         page.wait("return !document.querySelector('#panel-metadata').hidden")
@@ -108,8 +132,7 @@ def test_hostile_names(program: str, folder: Path) -> None:
     """page: names and values that look like markup, or hide"""
     tensors = [random_tensor(name, "U8", (3,)) for name in HOSTILE]
     write_shard(folder / "model.safetensors", tensors, {"</script><script>alert(5)</script>": "<img src=x onerror=alert(6)>"})
-    options = ["-o", "allow_other"] if os.geteuid() == 0 else []
-    with Mount(program, folder, *options) as mount, Nginx(mount) as nginx, browser(folder) as page:
+    with Mount(program, folder, *options()) as mount, Nginx(mount) as nginx, browser(folder) as page:
         origin = f"http://127.0.0.1:{nginx.port}/"
         page.open(f"{origin}.tensorfs/index.html")
         shown = page.texts(f"{ROWS} > :first-child")
@@ -138,8 +161,7 @@ def test_hostile_names(program: str, folder: Path) -> None:
 def test_numbers(program: str, folder: Path) -> None:
     """page: numbers of tensors by ranges, through nginx"""
     tensors = small_model(folder)
-    options = ["-o", "allow_other"] if os.geteuid() == 0 else []
-    with Mount(program, folder, *options) as mount, Nginx(mount) as nginx, browser(folder) as page:
+    with Mount(program, folder, *options()) as mount, Nginx(mount) as nginx, browser(folder) as page:
         origin = f"http://127.0.0.1:{nginx.port}/"
         page.open(f"{origin}.tensorfs/index.html#={quote('model/layers/0/weight')}")
         cells = "#details .corner td"
@@ -160,6 +182,44 @@ def test_numbers(program: str, folder: Path) -> None:
         page.open(f"{origin}.tensorfs/index.html#={quote('head/none')}")
         page.wait("return document.querySelector('#details').innerText.includes('no elements')")
         check_asked_only(page, origin)
+        page.check_quiet()
+
+
+def test_without_ranges(program: str, folder: Path) -> None:
+    """page: a server without ranges is not asked for whole files, and nothing is asked for a page from a file"""
+    small_model(folder)
+    details = "return document.querySelector('#details').innerText"
+    ranges = {"gzip off;": "gzip off; max_ranges 0;"}
+    with Mount(program, folder, *options()) as mount, Nginx(mount, ranges) as nginx, browser(folder) as page:
+        page.open(served(nginx, f"#={quote('model/layers/0/weight')}"))
+        page.wait(f"{details}.includes('knows no ranges')")
+        check_asked_only(page, f"http://127.0.0.1:{nginx.port}/")
+        page.open(f"{(mount.hidden / 'index.html').as_uri()}#={quote('model/layers/0/weight')}")
+        page.wait(f"{details}.includes('web server')")
+        link = page.run("return document.querySelector('#details a').href")
+        check_equal(link, (mount.path / "model/layers/0/weight").as_uri(), "the link to its file")
+        page.check_quiet()
+
+
+def test_odd_folders(program: str, folder: Path) -> None:
+    """page: a folder whose name is no UTF-8, and integers that JavaScript would round"""
+    (folder / "model_index.json").write_text("{}")
+    odd = Path(os.fsdecode(os.fsencode(folder) + b"/\xff#%"))
+    odd.mkdir()
+    shard = write_shard(odd / "model.safetensors", [random_tensor("w", "U8", (5,))])
+    text = b"general.architecture"
+    pairs = struct.pack("<Q20sIQ1s", 20, text, 8, 1, b"x") + struct.pack("<Q3sIQ", 3, b"big", 10, 2**64 - 1)
+    gguf = struct.pack("<4sIQQ", b"GGUF", 3, 1, 2) + pairs + struct.pack("<Q1sIQIQ", 1, b"t", 1, 8, 0, 0)
+    (folder / "lm").mkdir()
+    (folder / "lm/model.gguf").write_bytes(gguf + bytes(-len(gguf) % 32) + bytes(32))
+    with Mount(program, folder, *options()) as mount, Nginx(mount) as nginx, browser(folder) as page:
+        page.open(served(nginx, f"#={quote('%FF#%25/w')}"))
+        page.wait("return document.querySelectorAll('#details .corner td').length === 5")
+        link = page.run("return document.querySelector('#details a').href")
+        check(nginx.ask(urlsplit(link).path).body == shard.read_bytes()[-5:], "the file behind the link")
+        page.click("#tab-metadata")
+        page.wait("return document.querySelector('#panel-metadata').innerText.includes('big')")
+        check(str(2**64 - 1) in page.text("#panel-metadata"), "an integer of 64 bits")
         page.check_quiet()
 
 
