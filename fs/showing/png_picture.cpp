@@ -44,7 +44,7 @@ struct CellSize {
 std::uint64_t tick_step(std::uint64_t count, std::size_t most_ticks) {
     const std::uint64_t least = count / std::max<std::size_t>(most_ticks, 1) + 1;
     for (std::uint64_t power = 1;; power *= 10) {
-        for (const std::uint64_t factor : {1, 2, 5}) {
+        for (const std::uint64_t factor : {1U, 2U, 5U}) {
             if (factor * power >= least) return factor * power;
         }
     }
