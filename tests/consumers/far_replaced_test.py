@@ -93,7 +93,7 @@ def test_replaced_sshfs(program: str, folder: Path) -> None:
 
 
 def test_opened_anew(program: str, folder: Path) -> None:
-    """far away: sshfs never reads again what was open when its connection ended, but a reload does"""
+    """far away: a reload opens shards anew that could not be read since the connection of sshfs ended"""
     old = write_model(folder / "model")
     with far.ssh_server(folder / "ssh") as port, Wire(port) as wire:
         with far.sshfs(wire.port, folder / "ssh", folder, folder / "at", "reconnect") as at:
