@@ -51,7 +51,7 @@ install(DIRECTORY systemd/examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
 
 # The headers that others include, and those that these include. The rest of core is its own affair.
 set(public_headers
-  base/descriptor base/error base/escape base/text
+  base/descriptor base/error base/escape base/large_pages base/text
   tensors/content tensors/dtype tensors/gather tensors/gather_windows tensors/read_at
   tensors/shard tensors/tensor tensors/widen
   formats/file_names formats/formats formats/header formats/metadata formats/part formats/safetensors/safetensors

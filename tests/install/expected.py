@@ -11,13 +11,14 @@ from checks import REPOSITORY
 PACKAGES = {"Program": "tensorfs", "Development": "libtensorfs-dev"}
 
 PUBLIC_HEADERS = (
-    "base/descriptor", "base/error", "base/escape", "base/text",
+    "base/descriptor", "base/error", "base/escape", "base/large_pages", "base/text",
     "tensors/content", "tensors/dtype", "tensors/gather", "tensors/gather_windows", "tensors/read_at",
     "tensors/shard", "tensors/tensor", "tensors/widen",
     "formats/file_names", "formats/formats", "formats/header", "formats/metadata", "formats/part", "formats/safetensors/safetensors",
     "sources/choice", "sources/index", "sources/layout", "sources/source",
     "model/model", "model/tree",
-    "views/listings", "views/merged", "views/pytorch", "views/view_table", "views/views",
+    "views/listings", "views/merged", "views/model_file", "views/npz", "views/pytorch", "views/view_table",
+    "views/views",
 )  # fmt: skip
 
 

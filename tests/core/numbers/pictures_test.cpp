@@ -66,8 +66,8 @@ TEST_CASE("heat map: a matrix that fits has a cell for each element") {
 TEST_CASE("heat map: cells are averages or largest magnitudes, however the elements come") {
     std::mt19937_64 random(1);
     std::normal_distribution<double> normal;
-    for (const std::size_t rows : {1, 5, 7, 20}) {
-        for (const std::size_t columns : {1, 4, 11, 33}) {
+    for (const std::size_t rows : {1U, 5U, 7U, 20U}) {
+        for (const std::size_t columns : {1U, 4U, 11U, 33U}) {
             std::vector<double> values(rows * columns);
             for (double& value : values) value = normal(random);
             for (const CellValue kind : {CellValue::average, CellValue::largest}) {

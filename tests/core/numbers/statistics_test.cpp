@@ -184,7 +184,7 @@ TEST_CASE("statistics: numbers beyond a double's range end in infinity, and the 
 }
 
 TEST_CASE("summary: the same figures from every processor's code") {
-    for (const std::size_t count : {1, 7, 8, 9, 2048, 2047}) {
+    for (const std::size_t count : {1U, 7U, 8U, 9U, 2048U, 2047U}) {
         const std::vector<double> doubles = random_numbers(count, 1);
         const std::vector<float> floats(doubles.begin(), doubles.end());
         const auto same = [](const Summary& a, const Summary& b) {
