@@ -30,10 +30,17 @@ NumberType type_of(Dtype dtype) {
     }
 }
 
+/// An integer from a double that is near to it: the largest where that was rounded beyond it.
+template <typename Integer>
+Integer integer_of(double value) {
+    constexpr int bits = std::numeric_limits<Integer>::digits;
+    return value < std::ldexp(1.0, bits) ? static_cast<Integer>(value) : std::numeric_limits<Integer>::max();
+}
+
 Number number_of(Dtype dtype, double value) {
     switch (type_of(dtype)) {
-        case NumberType::integer: return static_cast<std::int64_t>(value);
-        case NumberType::natural: return static_cast<std::uint64_t>(value);
+        case NumberType::integer: return integer_of<std::int64_t>(value);
+        case NumberType::natural: return integer_of<std::uint64_t>(value);
         default: return value;
     }
 }
